@@ -66,6 +66,34 @@ def test_scopes_are_those_of_decide() -> None:
     assert unused == sorted(unused, reverse=True) and unused[0] > unused[-1]
 
 
+@pytest.mark.parametrize("size", [1_000, 7])
+def test_a_time_far_from_all_others_is_not_when_a_scope_was_last_used(tmp_path: Path, size: int, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = random.Random(size)
+    rows, route = [], {"method": "GET", "target": "/api/v1/external/account", "kind": "user", "scopes": "read:account"}
+    # More different hours than are told apart, in any order.
+    hours = rng.sample(range(2_000), 995)
+    rows += [{**route, "caller": f"app {hour % 3}", "time": START + timedelta(hours=hour)} for hour in hours]
+    last = {f"app {at}": START + timedelta(hours=max(hour for hour in hours if hour % 3 == at)) for at in range(3)}
+    odd = [datetime(1970, 1, 1), datetime(2031, 1, 1), *[datetime(9999, 12, 31, 23, 59, at) for at in (1, 2, 59)]]
+    rows += [{**route, "caller": "app 1", "time": time} for time in odd]
+    rows += [{**route, "method": "GET", "target": "/api/v1/external/keys", "scopes": "read:keys", "caller": "app 2", "time": odd[1]}]
+    rng.shuffle(rows)
+    log = pa.concat_tables(table(rows[at : at + size]) for at in range(0, len(rows), size))
+    reader = pa.RecordBatchReader.from_batches(log.schema, log.to_batches())
+    found = audit.privileges(reader, POLICY, time_zone="UTC")
+    assert {row.caller: row.last_used for row in found.rows} == {
+        "app 0": {"read:account": last["app 0"]},
+        "app 1": {"read:account": last["app 1"]},
+        "app 2": {"read:account": last["app 2"], "read:keys": None},
+    }
+    [said] = [said for said in found.warnings if said.startswith("Far from all other times: 6 calls, at 1970-01-01 00:00:00 (row ")]
+    assert said.endswith(" No scope was last used then.") and said in found.proposal()["warnings"]
+    path = tmp_path / "calls.parquet"
+    parquet.write_table(log, path)
+    assert main(["privileges", str(path)]) == 0
+    assert f"warning: {said}" in capsys.readouterr().out
+
+
 def test_what_is_proposed_changes_no_allowed_call() -> None:
     """And with any one scope less, a call that was allowed is denied."""
     least = {row.caller: set(row.used) for row in audit.privileges(table(ROWS), POLICY).rows}

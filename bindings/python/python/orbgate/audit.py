@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._extras import needs
@@ -28,18 +29,22 @@ if TYPE_CHECKING:
     from ._report.verify import Checked
     from ._terms import TokenKind
     from .logs import Log
+    from .logs._bulk import Apart
 
 __all__ = ["Check", "Privilege", "Privileges", "check", "privileges", "verify"]
 
 # Each caller is counted whole or not at all: with more, the callers that come first in the log.
 MOST_CALLERS = 100_000
+# How many stretches of time are told apart in a part of the log, and how many times are kept of a caller and scope.
+STRETCHES = 8
 
 
 class Privilege(NamedTuple):
     """The scopes of a caller, each in the order of their names.
 
     `held` are the scopes of the policy that its tokens carried, `used` those that allowed at least one of its calls, `unused` the others,
-    and `last_used` says of each used one when that was last, as far as the log has times, in UTC. `used` is the least set: with it, every
+    and `last_used` says of each used one when that was last, as far as the log has times, in UTC: a time that is far from all others, as one
+    of 9999, is none. `used` is the least set: with it, every
     call that was allowed still is, and without any one of them, one is not. `missing` are scopes that its denied calls lacked,
     `unknown` those that it carried and the policy does not have.
     """
@@ -126,6 +131,8 @@ def privileges(
     needs("pyarrow", "logs")
     from . import logs
     from ._report.log import Decided
+    from .logs._bulk import apart
+    from .logs._bulk import named as outlying
 
     said = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
     if not isinstance(log, logs.Reader):
@@ -136,9 +143,11 @@ def privileges(
     decided, callers = Decided(log, policy, watch), _Callers(policy)
     for part in decided.parts():
         callers.add(part.calls, part.decided)
+    found = apart(callers.times.rows(), decided.where)
+    warnings = (*decided.warnings, *([f"{outlying(found.outlying)} No scope was last used then."] if found.outlying else []))
     return Privileges(
-        callers.rows(), policy.digest, callers.left_out, callers.without_caller, decided.unread, decided.broken,
-        tuple(decided.files()), tuple(decided.warnings), decided.arguments,
+        callers.rows(found), policy.digest, callers.left_out, callers.without_caller, decided.unread, decided.broken,
+        tuple(decided.files()), warnings, decided.arguments,
     )
 
 
@@ -182,13 +191,17 @@ class _Caller:
         self.held: set[str] = set()
         self.unknown: set[str] = set()
         self.missing: set[str] = set()
-        self.used: dict[str, datetime | None] = {}
+        # When, the latest first: which times are far from all others is known at the end.
+        self.used: dict[str, list[datetime]] = {}
 
 
 class _Callers:
     """Counts the calls of callers."""
 
     def __init__(self, policy: Policy) -> None:
+        from .logs._counts import Times
+
+        self.times = Times(first=("row",), ends=True)
         self.left_out = self.without_caller = 0
         self._policy = policy
         self._found: dict[str, _Caller] = {}
@@ -203,13 +216,15 @@ class _Callers:
         self.without_caller += table["caller"].null_count
         table = table.filter(pc.is_valid(table["caller"]))
         calls = calls.filter(pc.is_valid(calls["caller"]))
-        groups = table.group_by(["caller", "decision", "reason", "scope"]).aggregate([([], "count_all"), ("time", "max")])
+        self.times.add(calls.select(["time", "row"]).filter(pc.is_valid(calls["time"])))
+        groups = table.group_by(["caller", "decision", "reason", "scope"]).aggregate([([], "count_all")])
         # Those who come first have room, however the log is cut.
         for caller in pc.unique(table["caller"]).to_pylist():
             if len(self._found) < MOST_CALLERS:
                 self._found.setdefault(caller, _Caller())
         for row in groups.to_pylist():
             self._count(row)
+        self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.equal(table["reason"], "scope_held"))))
         for use in self._policy.scope_usage(calls, by="caller"):
             if use.by is not None and (found := self._found.get(use.by)) is not None:
                 (found.held if use.in_policy else found.unknown).add(use.scope)
@@ -224,18 +239,44 @@ class _Callers:
         if row["reason"] == "scope_missing" and row["scope"] is not None:
             found.missing.add(row["scope"])
         if row["reason"] == "scope_held":
-            times = [time for time in (found.used.get(row["scope"]), row["time_max"]) if time is not None]
-            found.used[row["scope"]] = max(times, default=None)
+            found.used.setdefault(row["scope"], [])
 
-    def rows(self) -> Rows[Privilege]:
+    def _see_times(self, table: Any) -> None:
+        """Takes the last time of each scope that each caller used, of each stretch of time."""
+        pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+        hours = pc.divide(pc.floor_temporal(table["time"], unit="hour").cast(pa.int64()), 3_600_000_000)
+        order = sorted(pc.unique(hours).to_pylist())
+        # Between times that are far from all others and the rest are the longest gaps.
+        gaps = sorted(range(1, len(order)), key=lambda at: order[at - 1] - order[at])[:STRETCHES]
+        starts = set(gaps)
+        stretches = list(accumulate(int(at in starts) for at in range(len(order))))
+        stretch = pa.array(stretches, pa.int64()).take(pc.index_in(hours, pa.array(order, pa.int64())))
+        keys = ["caller", "scope", "stretch"]
+        for row in table.append_column("stretch", stretch).group_by(keys).aggregate([("time", "max")]).to_pylist():
+            if (found := self._found.get(row["caller"])) is not None:
+                _keep(found.used[row["scope"]], row["time_max"])
+
+    def rows(self, log: Apart) -> Rows[Privilege]:
         """The callers, first who holds most that it never uses."""
         rows = []
         for caller, of in self._found.items():
             used = tuple(sorted(of.used))
             unused = tuple(sorted(of.held - of.used.keys()))
-            last_used = {scope: of.used[scope] for scope in used}
+            last_used = {scope: next(filter(log.reaches, of.used[scope]), None) for scope in used}
             held = tuple(sorted(of.held | of.used.keys()))
             rows.append(
                 Privilege(caller, of.calls, of.allowed, held, used, unused, last_used, tuple(sorted(of.missing)), tuple(sorted(of.unknown)))
             )
         return Rows(Privilege, sorted(rows, key=lambda row: (-len(row.unused), -row.calls, row.caller)))
+
+
+def _keep(times: list[datetime], time: datetime) -> None:
+    """Keeps a time among the latest ones. Where there are too many, the one goes that is nearest to a later one: both are far from all
+    others, or none is, because what is far has a longer gap before it than any among the rest.
+    """
+    if time in times:
+        return
+    times.append(time)
+    times.sort(reverse=True)
+    if len(times) > STRETCHES:
+        del times[min(range(1, len(times)), key=lambda at: times[at - 1] - times[at])]

@@ -129,6 +129,10 @@ class OrbCounts:
         routes = self._sums(((_shape(row["route"]), row["scope"] if row["route"] is None else None), row) for row in places)
         # As the policy writes them; those that consume only under the other one as that writes them.
         names = {_shape(row["route"]): (row["route"], row["scope"]) for row in sorted(places, key=lambda row: not row["is_base"])}
+        by_route = []
+        for (shape, scope), of in routes.items():
+            route, its_scope = names[shape] if shape else (None, scope)
+            by_route.append(RouteOrbs(route, its_scope, *of))
         scopes = self._sums((row["scope"], row) for row in places)
         starts = [(row["time"], row) for row in self._times.rows() if row["time"] is not None]
         spans = self._sums((unit.floor(time), row) for time, row in starts) if unit is not None else {}
@@ -140,7 +144,7 @@ class OrbCounts:
         nothing = self._sum(())
         return Orbs(
             self._sum(places),
-            Rows(RouteOrbs, sorted((RouteOrbs(*(names[shape] if shape else (None, scope)), *of) for (shape, scope), of in routes.items()), key=_most)),
+            Rows(RouteOrbs, sorted(by_route, key=_most)),
             Rows(ScopeOrbs, sorted((ScopeOrbs(scope, *of) for scope, of in scopes.items()), key=_most)),
             Rows(CallerOrbs, sorted(callers, key=_most)),
             self.callers.is_exact,

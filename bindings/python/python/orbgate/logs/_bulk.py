@@ -44,9 +44,13 @@ class Apart(NamedTuple):
     last: datetime | None
     outlying: list[OutlyingTime]
 
+    def reaches(self, time: datetime) -> bool:
+        """Whether a time is within."""
+        return self.first is not None and self.last is not None and self.first <= time <= self.last
+
     def has(self, row: dict[str, Any]) -> bool:
         """Whether these counts are within."""
-        return self.first is not None and self.last is not None and self.first <= row["earliest"] and row["latest"] <= self.last
+        return self.reaches(row["earliest"]) and self.reaches(row["latest"])
 
 
 def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
@@ -104,7 +108,12 @@ def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
 
 def warning(found: Sequence[OutlyingTime]) -> str:
     """What is to be known of times that are far from the others."""
+    return f"{named(found)} They are counted, and are not in the period nor in what is drawn over time."
+
+
+def named(found: Sequence[OutlyingTime]) -> str:
+    """Which times are far from the others."""
     named = ", ".join(f"{row.named} ({row.where})" for row in found[:NAMED])
     more = f" and {number(len(found) - NAMED, 'more time')}" if len(found) > NAMED else ""
     calls = sum(row.calls for row in found)
-    return f"Far from all other times: {number(calls, 'call')}, at {named}{more}. They are counted, and are not in the period nor in what is drawn over time."
+    return f"Far from all other times: {number(calls, 'call')}, at {named}{more}."
