@@ -349,6 +349,39 @@ def test_columns_that_are_misspelt_are_named(tmp_path: Path, change: dict[str, s
         assert f"warning: {warning}" in str(summary)
 
 
+SLIPS = {
+    "kind": ("user", "USER", "invalid_token", "Of no known kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `USER`."),
+    "scopes": ("read:orbs", "read:orbs,read:keys", "scope_missing", "With commas in the scopes: 6 calls of 10 with a value, as `read:orbs,read:keys`."),
+    "list": ("read:orbs", '["read:orbs"]', "scope_missing", "With a list written as text for scopes: 6 calls of 10 with a value, as `[\"read:orbs\"]`."),
+    "method": ("GET", "get", "malformed_request", "With small letters in the method, and so malformed: 6 calls of 10 with a value, as `get`."),
+    "target": (
+        "/api/v1/external/orbs", "https://ann:hidden@h.example/api/v1/external/orbs?key=hidden", "malformed_request",
+        "With a target that does not start with `/`, and so malformed: 6 calls of 10 with a value, as `https://h.example/api/v1/external/orbs`.",
+    ),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path: Path) -> None:
+    right, wrong, reason, warning = SLIPS[slip]
+    column = {"list": "scopes"}.get(slip, slip)
+    whole = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"}
+
+    def summary(wrongs: int, rights: int) -> Any:
+        rows = [{**whole, column: wrong}] * wrongs + [{**whole, column: right}] * rights
+        path = tmp_path / "calls.json"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return logs.replay(logs.read(path, columns={"method": "method"}), POLICY).to_dict()
+
+    found = summary(6, 4)
+    assert {row["reason"]: row["count"] for row in found["reasons"]} == {reason: 6, "scope_held": 4}
+    [said] = found["warnings"]
+    # What helps is named, and it is an option.
+    assert said.startswith(warning) and f"`{column}`" in said.removeprefix(warning) and "hidden" not in said
+    # One of a client that is wrong is no slip of the log.
+    assert summary(2, 8)["warnings"] == [] and summary(0, 3)["warnings"] == []
+
+
 def test_an_empty_kind_is_said(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(HEADER + ROW.format("ann") + ROW.format("bob").replace("user", "") * 2 + "GET,/,,,ann\n")
@@ -356,6 +389,19 @@ def test_an_empty_kind_is_said(tmp_path: Path) -> None:
     found = logs.replay(reader, POLICY).to_dict()
     assert {row["reason"]: row["count"] for row in found["reasons"]} == {"no_token": 3, "scope_held": 1}
     assert found["warnings"] == ["With scopes and no kind, or an empty one, and so decided as without a token: 2 calls."]
+
+
+def test_an_empty_kind_is_absent_in_csv_and_a_value_elsewhere(tmp_path: Path) -> None:
+    call = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "", "scopes": "read:orbs"}
+    (tmp_path / "calls.csv").write_text(HEADER + ROW.format("ann").replace("user", ""))
+    (tmp_path / "calls.json").write_text(json.dumps(call) + "\n" + json.dumps({**call, "kind": None}) + "\n")
+    # As the README has it.
+    for log, reasons in (
+        (logs.read(tmp_path / "calls.csv"), {"no_token"}),
+        (logs.read(tmp_path / "calls.json", format="json"), {"invalid_token", "no_token"}),
+        (logs.read(pa.Table.from_pylist([call])), {"invalid_token"}),
+    ):
+        assert {row["reason"] for row in logs.replay(log, POLICY).to_dict()["reasons"]} == reasons
 
 
 def test_times_are_counted_of_rows_that_are_decided(tmp_path: Path) -> None:

@@ -135,12 +135,12 @@ class Normaliser:
         )
 
     @property
-    def counted(self) -> list[list[int]]:
+    def counted(self) -> list[list[Any]]:
         """What was counted of the rows so far."""
         return [[self.rows, self.unread_statuses], [self.times.unread, self.times.zoneless], self.layout.notes.counted]
 
     @counted.setter
-    def counted(self, counted: list[list[int]]) -> None:
+    def counted(self, counted: list[list[Any]]) -> None:
         (self.rows, self.unread_statuses), (self.times.unread, self.times.zoneless), self.layout.notes.counted = counted
 
     def batch(self, found: Mapping[str, Any], rows: int) -> Any:

@@ -9,6 +9,7 @@ from .._columns import NAMES
 from .._errors import TableError
 from .._extras import needs
 from .._number import number
+from ._slips import Slips
 
 
 class NoColumnError(TableError):
@@ -33,6 +34,7 @@ class Notes:
         # Other columns that do not come along, because the log's first part has none of that name and type.
         self.left_out: dict[str, None] = {}
         self._rows = self._kinds = self._scopes = self._scopes_alone = 0
+        self._slips = Slips()
         self._pc = needs("pyarrow.compute", "logs")
 
     @property
@@ -72,15 +74,16 @@ class Notes:
         self._kinds += pc.sum(kinds).as_py() or 0
         self._scopes += pc.sum(scopes).as_py() or 0
         self._scopes_alone += pc.sum(pc.and_not(scopes, kinds)).as_py() or 0
+        self._slips.count(texts, is_decided)
 
     @property
-    def counted(self) -> list[int]:
+    def counted(self) -> list[Any]:
         """What was counted of rows that are decided."""
-        return [self._rows, self._kinds, self._scopes, self._scopes_alone]
+        return [self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted]
 
     @counted.setter
-    def counted(self, counted: list[int]) -> None:
-        self._rows, self._kinds, self._scopes, self._scopes_alone = counted
+    def counted(self, counted: list[Any]) -> None:
+        self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted = counted
 
     def check(self) -> None:
         """Raises `NoColumnError` where a column was named that no row of the log had."""
@@ -100,6 +103,7 @@ class Notes:
             said.append(f"With scopes and no kind, or an empty one, and so decided as without a token: {number(self._scopes_alone, 'call')}.")
         if self._kinds and not self._scopes:
             said.append("No row has scopes, so every token was decided as one without any: say `scopes`, or which column has them.")
+        said += self._slips.warnings()
         for name, other in self._alike.items():
             said.append(f"The log has a column `{other}`, which was not read: for `{name}`, say `{name}={other}`.")
         for name in self.left_out:

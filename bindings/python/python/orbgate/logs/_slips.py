@@ -1,0 +1,103 @@
+"""Columns that a log writes otherwise than requests and tokens have them: then the decisions say little of the calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .._extras import needs
+from .._number import number
+from .._terms import TokenKind
+
+
+class Slip(NamedTuple):
+    """A way to write a column. `pattern` is of values that are not set aside as `usual`."""
+
+    column: str
+    pattern: str
+    what: str
+    remedy: str
+
+
+SPACES = "Scopes are divided by spaces: write spaces or a list in the log, or where all calls have the same, say them as `scopes`."
+SLIPS = (
+    Slip(
+        "kind", "", "Of no known kind, and so decided as with an invalid token",
+        "A kind is `user` or `organisation`, in these letters: where all calls are of one kind, say it as `kind`.",
+    ),
+    Slip("scopes", r"(?s)^[^\[].*,", "With commas in the scopes", SPACES),
+    Slip("scopes", r"^\[", "With a list written as text for scopes", SPACES),
+    Slip(
+        "method", "[a-z]", "With small letters in the method, and so malformed",
+        "A method is as it came over the wire, in capitals: name a column that has it so, as `method`.",
+    ),
+    Slip(
+        "target", "", "With a target that does not start with `/`, and so malformed",
+        "A target is the path and query of the request line, no whole URL: name a column that has it, as `target`.",
+    ),
+)
+COLUMNS = tuple(dict.fromkeys(slip.column for slip in SLIPS))
+KINDS = [kind.value.encode() for kind in TokenKind]
+# How much of a value a warning shows.
+EXAMPLE = 60
+
+
+class Slips:
+    """Counts them in rows that are decided."""
+
+    def __init__(self) -> None:
+        # Values of each column, and of each slip how many of them, with the first.
+        self._values = dict.fromkeys(COLUMNS, 0)
+        self._found = [(0, "")] * len(SLIPS)
+        self._pa = needs("pyarrow", "logs")
+        self._pc = needs("pyarrow.compute", "logs")
+
+    def count(self, texts: Mapping[str, Any], is_decided: Any) -> None:
+        """Counts these rows."""
+        pc = self._pc
+        for column in COLUMNS:
+            values = texts[column].filter(is_decided)
+            values = values.filter(pc.greater(pc.binary_length(values), 0))
+            self._values[column] += len(values)
+            # Each different value is looked at once.
+            values, calls = values.filter(pc.invert(self._usual(column, values))).value_counts().flatten()
+            for at, slip in enumerate(SLIPS):
+                if slip.column == column:
+                    is_slip = pc.match_substring_regex(values, slip.pattern)
+                    so_far, example = self._found[at]
+                    self._found[at] = (
+                        so_far + (pc.sum(calls.filter(is_slip)).as_py() or 0),
+                        example or next((_shown(value.as_py()) for value in values.filter(is_slip)), ""),
+                    )
+
+    def _usual(self, column: str, values: Any) -> Any:
+        """Values that are no slip, told without a pattern; targets may all be different."""
+        if column == "kind":
+            return self._pc.is_in(values, self._pa.array(KINDS, values.type))
+        if column == "target":
+            return self._pc.starts_with(values, "/")
+        return self._pa.repeat(False, len(values))
+
+    @property
+    def counted(self) -> list[Any]:
+        """What was counted."""
+        return [self._values, self._found]
+
+    @counted.setter
+    def counted(self, counted: list[Any]) -> None:
+        self._values, self._found = counted
+
+    def warnings(self) -> list[str]:
+        """A sentence for each slip that at least half of its column has: fewer are those of some callers, and no slip of the log."""
+        return [
+            f"{slip.what}: {number(calls, 'call')} of {self._values[slip.column]:,} with a value, as `{example}`. {slip.remedy}"
+            for slip, (calls, example) in zip(SLIPS, self._found)
+            if calls and 2 * calls >= self._values[slip.column]
+        ]
+
+
+def _shown(value: bytes) -> str:
+    """The start of a value. A query, and what comes before a host, may carry what nobody should read in a report."""
+    text = re.split("[?#]", value.decode("utf-8", "backslashreplace"), maxsplit=1)[0]
+    return re.sub("//[^/]*@", "//", text)[:EXAMPLE]
