@@ -316,7 +316,10 @@ impl Page<'_> {
         let failed: Vec<_> = self.tested.iter().flat_map(failures).collect();
         // Writing to a text cannot fail.
         let _ = writeln!(page, "{} of {} failed\n", failed.len(), sizes.join(", "));
-        push_rows(page, failed, MOST_PART, "`orbgate test` lists all");
+        let rows = failed
+            .into_iter()
+            .chain(self.tested.iter().flat_map(warnings));
+        push_rows(page, rows, MOST_PART, "`orbgate test` lists all");
         for report in self.coverage {
             let (rows, outcomes) = (report.rows(), report.outcomes());
             let _ = writeln!(
@@ -370,6 +373,19 @@ fn failures(tested: &Tested<'_>) -> Vec<String> {
     };
     let failed = tested.failed().map(row);
     failed.chain(tested.refuted().map(refuted)).collect()
+}
+
+/// What fails nothing and is to be known of the cases and properties.
+fn warnings(tested: &Tested<'_>) -> Vec<String> {
+    let file = span(tested.file);
+    let row = |(place, message): (orbgate::Place, String)| {
+        format!(
+            "- warning: {file}, line {}: {}\n",
+            place.line,
+            span(&message)
+        )
+    };
+    tested.warnings().map(row).collect()
 }
 
 /// Adds rows up to a number of bytes, and says how many are left.

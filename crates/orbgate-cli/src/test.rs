@@ -171,6 +171,19 @@ impl<'a> Tested<'a> {
         self.failed().next().is_some() || self.refuted().next().is_some()
     }
 
+    /// What fails nothing and is to be known, each with its place: slips in the scopes of cases, and properties that say little.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = (Place, String)> {
+        let slips = self.cases.iter().flat_map(|tried| {
+            let slips = tried.slips.iter();
+            slips.map(|slip| (tried.case.place, slip.clone()))
+        });
+        let little = self.properties.iter().filter_map(|proved| {
+            let (stated, warning) = (&proved.stated, proved.warning()?);
+            Some((stated.place, format!("{}: {warning}", stated.text)))
+        });
+        slips.chain(little)
+    }
+
     /// What there is: its cases, and its properties if it has some.
     pub(crate) fn size(&self) -> String {
         let cases = count(self.cases.len(), "case");
@@ -192,7 +205,7 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// Writes the cases that fail, and how many there are.
+/// Writes the cases and properties that fail, what is to be known, and how many there are.
 pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     let file = one_line(tested.file);
     for tried in tested.failed() {
@@ -207,13 +220,14 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
         let why = tested.why(tried);
         writeln!(out, "  {FAINT}{}{FAINT:#}", one_line(&why))?;
     }
-    for tried in &tested.cases {
-        for slip in &tried.slips {
-            let (place, slip) = (tried.case.place, one_line(slip));
-            writeln!(out, "{WARNING}warning:{WARNING:#} {file}:{place}: {slip}")?;
-        }
-    }
     properties::results(out, tested)?;
+    for (place, message) in tested.warnings() {
+        let message = one_line(&message);
+        writeln!(
+            out,
+            "{WARNING}warning:{WARNING:#} {file}:{place}: {message}"
+        )?;
+    }
     let cases = tested.size();
     match tested
         .failed()

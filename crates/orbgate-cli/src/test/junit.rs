@@ -50,36 +50,53 @@ fn case(xml: &mut Xml, tested: &Tested<'_>, tried: &Tried<'_, '_>) -> io::Result
     let message = differences.join("; ");
     let lines = differences.into_iter().chain([tested.why(tried)]);
     let failure = (!tried.passed()).then(|| (message, lines.collect()));
-    test(xml, tested, (case.place, &case.name), failure)
+    let warnings: Vec<_> = tried.slips.iter().map(String::as_str).collect();
+    test(xml, tested, (case.place, &case.name), failure, &warnings)
 }
 
 fn property(xml: &mut Xml, tested: &Tested<'_>, proved: &Proved<'_, '_>) -> io::Result<()> {
     let stated = &proved.stated;
     let failure =
         (!proved.holds()).then(|| ("it does not hold".to_owned(), tested.against(proved)));
-    test(xml, tested, (stated.place, &stated.text), failure)
+    let warnings: Vec<_> = proved.warning().into_iter().collect();
+    test(
+        xml,
+        tested,
+        (stated.place, &stated.text),
+        failure,
+        &warnings,
+    )
 }
 
-/// A test with its place and name, and if it failed, with a message and lines.
+/// A test with its place and name, its warnings, and if it failed, with a message and lines.
 fn test(
     xml: &mut Xml,
     tested: &Tested<'_>,
     (place, name): (Place, &str),
     failure: Option<(String, Vec<String>)>,
+    warnings: &[&str],
 ) -> io::Result<()> {
     let name = format!("{place}: {name}");
     let case = xml.create_element("testcase");
     let case = case.with_attribute(("name", &*one_line(&name)));
     let case = case.with_attribute(("classname", &*one_line(tested.file)));
-    let Some((message, lines)) = failure else {
+    if failure.is_none() && warnings.is_empty() {
         case.write_empty()?;
         return Ok(());
-    };
-    let lines: Vec<_> = lines.iter().map(|line| one_line(line)).collect();
+    }
     case.write_inner_content(|xml| {
-        let failure = xml.create_element("failure");
-        let failure = failure.with_attribute(("message", &*one_line(&message)));
-        failure.write_text_content(BytesText::new(&lines.join("\n")))?;
+        if let Some((message, lines)) = &failure {
+            let lines: Vec<_> = lines.iter().map(|line| one_line(line)).collect();
+            let failure = xml.create_element("failure");
+            let failure = failure.with_attribute(("message", &*one_line(message)));
+            failure.write_text_content(BytesText::new(&lines.join("\n")))?;
+        }
+        if !warnings.is_empty() {
+            let warnings = warnings.iter().map(|text| one_line(text));
+            let lines: Vec<_> = warnings.map(|text| format!("warning: {text}")).collect();
+            let out = xml.create_element("system-out");
+            out.write_text_content(BytesText::new(&lines.join("\n")))?;
+        }
         Ok(())
     })?;
     Ok(())

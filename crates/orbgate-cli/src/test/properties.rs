@@ -7,7 +7,7 @@ use orbgate_analysis::{Proved, Witness};
 use serde::Serialize;
 
 use super::Tested;
-use crate::output::{DENY, WARNING, one_line};
+use crate::output::{DENY, one_line};
 
 impl<'a> Tested<'a> {
     /// The properties that do not hold.
@@ -32,7 +32,7 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// Writes the properties that do not hold, and those that hold and say little.
+/// Writes the properties that do not hold.
 pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     for proved in tested.refuted() {
         let (file, place) = (one_line(tested.file), proved.stated.place);
@@ -40,16 +40,6 @@ pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
         writeln!(out, "{DENY}FAIL{DENY:#} {file}:{place}: {text}")?;
         for line in tested.against(proved) {
             writeln!(out, "  {}", one_line(&line))?;
-        }
-    }
-    for proved in &tested.properties {
-        if let Some(warning) = proved.warning() {
-            let (file, place) = (one_line(tested.file), proved.stated.place);
-            let text = one_line(&proved.stated.text);
-            writeln!(
-                out,
-                "{WARNING}warning:{WARNING:#} {file}:{place}: {text}: {warning}"
-            )?;
         }
     }
     Ok(())

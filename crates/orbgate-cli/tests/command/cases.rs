@@ -312,6 +312,47 @@ fn a_scope_that_the_policy_lacks_is_a_warning() {
 }
 
 #[test]
+fn warnings_are_in_every_output() {
+    let properties = "properties:\n  - at most 5 orbs | user read:items | POST /v1/*\ncases:";
+    let path = cases(
+        "warnings",
+        &[
+            (
+                "user write:items | scope_missing",
+                "user raed:items | scope_missing",
+            ),
+            ("cases:", properties),
+        ],
+    );
+    let (shop, junit) = (
+        path.replace("shop.test.yaml", "shop.yaml"),
+        format!("{path}.xml"),
+    );
+    let slip = "the policy has no scope `raed:items`; did you mean `read:items`?";
+    let ran = orbgate(&["test", &path, "--junit", &junit]);
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let little = "these callers may make none of these calls, so it says nothing about orbs";
+    let line = format!("4:5: at most 5 orbs | user read:items | POST /v1/*: {little}\n");
+    assert!(ran.out.contains(&line), "{}", ran.out);
+    let text = fs::read_to_string(&junit).unwrap();
+    let text = text.replace("&apos;", "'").replace("&quot;", "\"");
+    for warning in [slip, little] {
+        let part = format!("<system-out>warning: {warning}</system-out>");
+        assert!(text.contains(&part), "{part} in {text}");
+    }
+    assert!(text.contains("failures=\"0\""), "{text}");
+    let ran = orbgate(&["review", &shop, &shop, "--tests", &path, "--markdown"]);
+    assert_eq!(ran.err, "");
+    for part in [
+        "\n0 of 7 cases, 1 property failed\n\n- warning: `",
+        "line 9: `` the policy has no scope `raed:items`; did you mean `read:items`? ``\n",
+        "line 4: `at most 5 orbs | user read:items | POST /v1/*: ",
+    ] {
+        assert!(ran.out.contains(part), "{part} in {}", ran.out);
+    }
+}
+
+#[test]
 fn junit_names_every_case_and_says_why_it_fails() {
     let path = cases(
         "junit",
