@@ -82,21 +82,22 @@ impl Sets {
         self.young.insert(mark);
     }
 
-    /// Forgets what is too old.
+    /// Forgets what is too old. The young grow old when their time is over, not when they are asked for next: what is put in last
+    /// would else live half a minute longer than a minute.
     fn forget(&mut self, now: Duration) {
         let age = now.saturating_sub(self.begun);
-        if age >= HALF_LIFE {
-            self.age(now);
-        }
         if age >= HALF_LIFE.saturating_mul(2) {
-            self.old.clear();
+            self.young.clear();
+            self.age(now);
+        } else if age >= HALF_LIFE {
+            self.age(self.begun.saturating_add(HALF_LIFE));
         }
     }
 
-    fn age(&mut self, now: Duration) {
+    fn age(&mut self, begun: Duration) {
         core::mem::swap(&mut self.young, &mut self.old);
         self.young.clear();
-        self.begun = now;
+        self.begun = begun;
     }
 }
 
@@ -134,6 +135,41 @@ mod tests {
         let unasked = Remembered::at_most(100).unwrap();
         put(&unasked, "a", 0);
         assert!(!knows(&unasked, "a", 60));
+    }
+
+    /// However rarely it is asked for, and however often by others meanwhile.
+    #[test]
+    fn nothing_is_known_for_longer_than_a_minute() {
+        for begin in [0, 7, 29, 31, 1000] {
+            for first in 0..60 {
+                for others in [0, 1, 3] {
+                    let remembered = Remembered::at_most(4).unwrap();
+                    put(&remembered, "some other", 0);
+                    put(&remembered, "a", begin);
+                    for other in 0..others {
+                        put(&remembered, &other.to_string(), begin + first);
+                    }
+                    knows(&remembered, "a", begin + first);
+                    for second in 60..90 {
+                        let is_known = knows(&remembered, "a", begin + second);
+                        assert!(!is_known, "{begin} {first} {others} {second}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// A clock that goes back, as that of one thread does beside another's, makes nothing known that was not right.
+    #[test]
+    fn a_clock_that_goes_back_makes_nothing_known() {
+        let remembered = Remembered::at_most(4).unwrap();
+        put(&remembered, "a", 1_000);
+        for second in [999, 0, 1_029, 500] {
+            assert!(knows(&remembered, "a", second));
+            assert!(!knows(&remembered, "b", second));
+        }
+        assert!(!knows(&remembered, "a", 1_060));
+        assert!(!knows(&remembered, "a", 0));
     }
 
     #[test]

@@ -1,18 +1,23 @@
 //! Signatures that are remembered: every other rule holds for a token that comes again as for one that comes first.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
-use orbgate_testing::signer::{Signer, at, claims, header, issuer, with};
+use orbgate_testing::signer::{AUDIENCE, Signer, at, claims, header, issuer, with};
 use orbgate_token::{
-    Algorithm, FetchSettings, Issuer, Judged, KeyCache, Now, Response, TokenError, VerifiedToken,
-    Verifier,
+    Algorithm, FetchSettings, Issuer, Judged, KeyCache, KindRules, Now, Response, TokenError,
+    VerifiedToken, Verifier,
 };
 use serde_json::{Value, json};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn cache(issuers: impl IntoIterator<Item = Issuer>) -> KeyCache {
-    let verifier = Verifier::new(issuers).unwrap().remember_signatures(100);
+    cache_with(issuers, 100)
+}
+
+fn cache_with(issuers: impl IntoIterator<Item = Issuer>, most: usize) -> KeyCache {
+    let verifier = Verifier::new(issuers).unwrap().remember_signatures(most);
     KeyCache::new(verifier, FetchSettings::default()).unwrap()
 }
 
@@ -121,6 +126,121 @@ fn a_signature_is_remembered_of_the_key_that_made_it() {
     );
     let token = latter.token(&header(), &claims());
     assert!(judge(&cache, &token, &jwks, soon).is_ok());
+}
+
+/// Numbers of a fixed sequence (Knuth's MMIX).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+}
+
+#[test]
+fn every_verdict_is_the_one_without_it() {
+    let urls = ["https://id.example.com", "https://other.example.com"];
+    // The second issuer publishes a key of the first, and allows fewer algorithms.
+    let issuers = || {
+        let algorithms = [Algorithm::Es256, Algorithm::Rs256, Algorithm::Ps256];
+        let first = issuer().jwks_uri("https://id.example.com/keys");
+        let kind = KindRules::named_by("token_kind", "user", "organisation");
+        let second = Issuer::new(urls[1], AUDIENCE, kind).algorithms([Algorithm::Es256]);
+        [
+            first.algorithms(algorithms),
+            second.jwks_uri("https://other.example.com/keys"),
+        ]
+    };
+    let signers = [Signer::p256(), Signer::p256(), Signer::rsa()];
+    let algorithms: [&[&str]; 3] = [&["ES256"], &["ES256"], &["RS256", "PS256"]];
+    let mut tokens = Vec::new();
+    for (signer, algorithms) in signers.iter().zip(algorithms) {
+        for algorithm in algorithms {
+            for kid in ["key-1", "key-2"] {
+                for url in urls {
+                    let header = with(with(header(), "alg", *algorithm), "kid", kid);
+                    let claims = with(claims(), "iss", url);
+                    tokens.push(signer.token(&header, &claims));
+                    tokens.push(signer.token(&header, &with(claims.clone(), "aud", "other")));
+                    let soon = expiry() - 500;
+                    tokens.push(signer.token(&header, &with(claims, "exp", soon)));
+                }
+            }
+        }
+    }
+    // And each with the signature of another.
+    let forged: Vec<_> = tokens
+        .windows(2)
+        .map(|pair| {
+            let (body, _) = pair[0].rsplit_once('.').unwrap();
+            let (_, signature) = pair[1].rsplit_once('.').unwrap();
+            format!("{body}.{signature}")
+        })
+        .collect();
+    tokens.extend(forged);
+    for most in [1, 5, 100] {
+        let (with_it, without) = (cache_with(issuers(), most), cache_with(issuers(), 0));
+        let mut numbers = Numbers(u64::try_from(most).unwrap());
+        let mut jwks = vec![signers[0].jwk("key-1")];
+        let mut monotonic = Duration::ZERO;
+        let mut seen = BTreeMap::new();
+        for _ in 0..2_000 {
+            match numbers.below(100) {
+                0..3 => {
+                    // Rotated, removed, or two of a name.
+                    let keys = numbers.below(4);
+                    let kids = ["key-1", "key-2"];
+                    jwks = (0..keys)
+                        .map(|_| signers[numbers.below(3)].jwk(kids[numbers.below(2)]))
+                        .collect();
+                }
+                3 => {
+                    let url = urls[numbers.below(2)];
+                    with_it.forget(url);
+                    without.forget(url);
+                }
+                4..20 => {
+                    monotonic += Duration::from_secs(u64::try_from(numbers.below(40)).unwrap())
+                }
+                _ => {}
+            }
+            // The time of day goes as it likes.
+            let day = expiry() - 600 + u64::try_from(numbers.below(300)).unwrap();
+            // A token often comes again.
+            let token = &tokens[numbers.below(tokens.len()) / (1 + numbers.below(8))];
+            let [verdict, expected] =
+                [&with_it, &without].map(|cache| judge(cache, token, &jwks, (day, monotonic)));
+            assert_eq!(verdict, expected, "{most} {token}");
+            let kind = verdict.map_or_else(|error| format!("{error:?}"), |_| "right".to_owned());
+            *seen.entry(kind).or_insert(0) += 1;
+        }
+        // It has seen what there is to see.
+        for kind in [
+            "right",
+            "Signature",
+            "KeyUnknown",
+            "Expired",
+            "Audience",
+            "Algorithm",
+        ] {
+            assert!(
+                seen.get(kind).is_some_and(|count| *count > 5),
+                "{kind}: {seen:?}"
+            );
+        }
+        // A key that was stolen is not used for what is remembered, either.
+        for url in urls {
+            with_it.revoke(url, "key-1");
+            without.revoke(url, "key-1");
+        }
+        for token in &tokens {
+            let [verdict, expected] = [&with_it, &without]
+                .map(|cache| judge(cache, token, &jwks, (expiry() - 600, monotonic)));
+            assert_eq!(verdict, expected);
+        }
+    }
 }
 
 #[test]
