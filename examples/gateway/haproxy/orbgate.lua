@@ -1,4 +1,4 @@
--- Asks the gateway whether a request may pass. Whatever goes wrong, it may not.
+-- Asks the gateway whether a request may pass. Whatever goes wrong, it may not: haproxy.cfg denies what is not allowed at the end.
 local URL = "http://127.0.0.1:9182/"
 local PROMISED = { "decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind" }
 -- Headers that let a POST be another method: the gateway must know that they came.
@@ -56,4 +56,5 @@ core.register_action("orbgate", { "http-req" }, function(txn)
         end
         txn.http:req_set_header(name, value)
     end
+    txn:set_var("txn.orbgate", "allow")
 end)

@@ -6,6 +6,7 @@ mod backend;
 mod cases;
 mod exchanges;
 mod http2;
+mod lines;
 mod probes;
 mod program;
 

@@ -1,5 +1,6 @@
 //! The proxies: where each is found, how it is started, and which of its files is shipped.
 
+use core::cell::Cell;
 use std::fs;
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -21,6 +22,15 @@ pub(super) enum Program {
 }
 
 impl Program {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Nginx,
+        Self::Haproxy,
+        Self::Caddy,
+        Self::Traefik,
+        Self::EnvoyHttp,
+        Self::EnvoyGrpc,
+    ];
+
     pub(super) const fn mode(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
@@ -31,7 +41,7 @@ impl Program {
     }
 
     /// Where its example is, and what the page says to start it with.
-    const fn example(self) -> (&'static str, &'static [&'static str]) {
+    pub(super) const fn example(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Nginx => (
                 "nginx",
@@ -69,6 +79,27 @@ impl Proxy {
         backend: &str,
         (line, other): (&str, &str),
     ) -> Self {
+        let is_there = Cell::new(false);
+        let edit = |_: &str, text: String| {
+            is_there.set(is_there.get() || text.contains(line));
+            match line {
+                "" => text,
+                _ => text.replace(line, other),
+            }
+        };
+        let proxy = Self::start_edited(kind, binary, gateway, backend, edit);
+        assert!(is_there.get(), "{line}");
+        proxy
+    }
+
+    /// Starts it with each file of its example as it is after this.
+    pub(super) fn start_edited(
+        kind: Program,
+        binary: &Path,
+        gateway: &str,
+        backend: &str,
+        edit: impl Fn(&str, String) -> String,
+    ) -> Self {
         let (example, arguments) = kind.example();
         let source = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../../examples/gateway")
@@ -84,21 +115,16 @@ impl Proxy {
             ("9184", port_of(gateway)),
             ("3000", port_of(backend)),
         ];
-        let mut is_there = false;
         for file in fs::read_dir(source).unwrap() {
             let file = file.unwrap();
-            let mut text = fs::read_to_string(file.path()).unwrap();
-            is_there |= text.contains(line);
-            if !line.is_empty() {
-                text = text.replace(line, other);
-            }
+            let text = fs::read_to_string(file.path()).unwrap();
+            let mut text = edit(file.file_name().to_str().unwrap(), text);
             for (from, to) in &ports {
                 text = text.replace(&format!(":{from}"), &format!(":{to}"));
                 text = text.replace(&format!("port_value: {from}"), &format!("port_value: {to}"));
             }
             fs::write(home.join(file.file_name()), text).unwrap();
         }
-        assert!(is_there, "{line}");
         let mut command = Command::new(binary);
         let mut running = Running::start(
             command
