@@ -28,7 +28,8 @@ examples:
 exit codes:
   0  no caller holds more scopes that it never uses than --most-unused says
   1  some caller does
-  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or calls without a caller
+  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or calls without a caller;
+     also if 1 holds, too
 """
 
 

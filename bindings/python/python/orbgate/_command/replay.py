@@ -47,7 +47,7 @@ examples:
 exit codes:
   0  every row was decided, allowed or denied; or all but as many as --tolerate says
   1  so it was, and a property of --properties does not hold
-  2  could not run, or more rows could not be read; all others were decided
+  2  could not run, or more rows could not be read; all others were decided; also if 1 holds, too
   130  interrupted; nothing was written but the file of --resume
 """
 

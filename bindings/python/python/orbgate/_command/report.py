@@ -35,7 +35,7 @@ examples:
 exit codes:
   0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
   1  it is, and a property of --properties does not hold
-  2  could not run, or more rows could not be read; the page is of all others, and says so
+  2  could not run, or more rows could not be read; the page is of all others, and says so; also if 1 holds, too
   130  interrupted; nothing was written but the file of --resume
 """
 
