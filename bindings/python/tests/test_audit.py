@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Token, audit, logs
+from orbgate import Token, audit, logs, report
 from orbgate.__main__ import main
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
 
 from made_up_calls import POLICY  # noqa: E402
 
@@ -48,7 +50,7 @@ def test_scopes_are_those_of_decide() -> None:
     for row in ROWS:
         token = Token(row["kind"], row["scopes"]) if row["kind"] else None
         decision = POLICY.decide(row["method"], row["target"], token)
-        held[row["caller"]] |= set(row["scopes"].split()) if token else set()
+        held[row["caller"]] |= set(row["scopes"].split()) if row["kind"] in ("user", "organisation") else set()
         if decision.reason == "scope_held" and decision.scope:
             used[row["caller"]].add(decision.scope)
             times = [time for time in (last.get((row["caller"], decision.scope)), row["time"]) if time]
@@ -92,6 +94,16 @@ def test_a_time_far_from_all_others_is_not_when_a_scope_was_last_used(tmp_path: 
     parquet.write_table(log, path)
     assert main(["privileges", str(path)]) == 0
     assert f"warning: {said}" in capsys.readouterr().out
+
+
+def test_a_token_of_an_unknown_kind_was_granted_nothing() -> None:
+    row = {"method": "GET", "target": "/api/v1/external/orbs", "scopes": "read:orbs read:keys made:up", "caller": "ann"}
+    refused = table([{**row, "kind": kind} for kind in ("service", "unknown", "", "USER")])
+    [found] = audit.privileges(refused, POLICY).rows
+    assert (found.calls, found.held, found.unused, found.unknown) == (4, (), (), ())
+    assert not POLICY.scope_usage(refused) and not POLICY.scope_usage(refused, by="caller")
+    figures = report(refused, POLICY).figures
+    assert not figures.scopes and not figures.caller_scopes and not figures.unknown and not figures.unknown_by_caller
 
 
 def test_what_is_proposed_changes_no_allowed_call() -> None:
@@ -165,6 +177,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         ("GET,/api/v1/external/orbs,user,read:orbs,\n", 2, "not counted: 1 call without a caller"),
         ("GET,/api/v1/external/orbs,user,read:orbs,ann\nGET\n", 2, "0 callers of 1 with"),
         ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\n", 1, "  never used: read:keys\n  used:       read:orbs\n"),
+        # Both hold: what was not counted is worse.
+        ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\nGET\n", 2, "  never used: read:keys\n"),
         ("GET,/api/v1/external/orbs,user,read:orbs admin,ann\n", 0, "1 caller of 1 with scopes that the policy does not have\n"),
         ("GET,/api/v1/external/orbs,user,read:keys admin,ann\n", 1, "  never used: read:keys\n  unknown:    admin\n"),
         ("GET,/,,read:keys,ann\n", 0, "warning: No row has a kind"),

@@ -144,7 +144,7 @@ class Expected:
             self.deny(call, row, found, before)
         if caller and not found:
             self.denied[caller] += 1
-        for scope in set(said["scopes"].split()) if caller and token else ():
+        for scope in set(said["scopes"].split()) if caller and said["kind"] in ("user", "organisation") else ():
             if scope != "odd:one":
                 self.granted[caller, scope] += 1
         if found and found.reason == "scope_held" and caller:

@@ -136,6 +136,9 @@ def test_scopes_that_are_granted_and_never_used(policy: Policy) -> None:
     known = {scope.scope for scope in policy.scopes()}
     assert all(use.in_policy == (use.scope in known) for use in usage)
     assert policy.scope_usage(call[:4] for call in log)[0].granted == len(log) / 2
+    # A token of another kind is refused, so it was granted nothing.
+    refused = [("GET", "/api/v1/external/orbs", kind, "read:orbs extra") for kind in ("service", "unknown", "")]
+    assert not policy.scope_usage(refused)
 
 
 def test_who_may_call(policy: Policy) -> None:

@@ -29,7 +29,7 @@ pub struct ScopeUsage<'e> {
 pub struct ScopeUse {
     /// The scope token, as the tokens carried it.
     pub scope: Vec<u8>,
-    /// How many calls were made with a token that carries it.
+    /// How many calls were made with a token of a known kind that carries it.
     pub granted: u64,
     /// How many of them were allowed because of it (`scope_held`).
     pub used: u64,
@@ -49,7 +49,7 @@ impl<'e> ScopeUsage<'e> {
     }
 
     /// Counts a call that was made `times` times with a token of this kind, which carried these scopes,
-    /// separated by spaces.
+    /// separated by spaces. One of an unknown kind is not counted: every call with it is denied, so it was granted nothing.
     pub fn count(
         &mut self,
         method: impl AsRef<[u8]>,
@@ -58,6 +58,9 @@ impl<'e> ScopeUsage<'e> {
         scopes: impl AsRef<[u8]>,
         times: u64,
     ) {
+        if kind == TokenKind::Unknown {
+            return;
+        }
         let text = scopes.as_ref();
         let decision = self.engine.decide(&Request {
             method: method.as_ref(),
@@ -71,7 +74,7 @@ impl<'e> ScopeUsage<'e> {
         self.count_decision(&decision, text, times);
     }
 
-    /// Counts a decision of this engine that was taken `times` times on a token with these scopes.
+    /// Counts a decision of this engine that was taken `times` times on a token of a known kind, with these scopes.
     pub fn count_decision(&mut self, decision: &Decision<'e>, scopes: &[u8], times: u64) {
         match self.granted.get_mut(scopes) {
             Some(granted) => *granted = granted.saturating_add(times),

@@ -92,7 +92,7 @@ struct Counted<'e> {
     /// The last use of each scope.
     last: HashMap<&'e str, Last>,
     calls: u64,
-    /// How many calls had no token.
+    /// How many calls had no token of a known kind.
     without: u64,
 }
 
@@ -116,7 +116,8 @@ struct Row {
 impl<'e> Counted<'e> {
     fn add(&mut self, source: &'e Source, line: u64, call: calls::Call<'_>) {
         self.calls = self.calls.saturating_add(1);
-        let Some((kind, scopes)) = call.token else {
+        let known = |token: &(TokenKind, _)| token.0 != TokenKind::Unknown;
+        let Some((kind, scopes)) = call.token.filter(known) else {
             self.without = self.without.saturating_add(1);
             return;
         };
@@ -153,7 +154,7 @@ impl<'e> Counted<'e> {
                 format!("the field `{field}` is absent or empty in all of {calls}")
             }
             None if self.without > 0 => {
-                "name the field of the access log that has them with `--field`".to_owned()
+                "there is no token of a known kind; of an access log, name the field that has scopes with `--field`".to_owned()
             }
             None => format!("there is a token with none in each of {calls}"),
         };
@@ -210,7 +211,10 @@ fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result
     let calls = count(number(counted.calls), "call");
     match counted.without {
         0 => writeln!(out, "{FAINT}{calls}{FAINT:#}"),
-        without => writeln!(out, "{FAINT}{calls}, {without} without a token{FAINT:#}"),
+        without => writeln!(
+            out,
+            "{FAINT}{calls}, {without} without a valid token{FAINT:#}"
+        ),
     }
 }
 

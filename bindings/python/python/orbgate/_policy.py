@@ -257,7 +257,7 @@ class Policy(_native.Policy):
 
         `calls` is a table, as for `decide_table`, whose `columns`, `kind` and `scopes` these are; or calls one by one, each
         method, target, kind, scopes and, if you like, how often it was made. Scopes that are granted and never used are
-        those whose `used` is 0. With `by`, the name of a column of text, rows are told apart by it: who holds a scope, and
+        those whose `used` is 0. A token of an unknown kind is refused, and was granted nothing. With `by`, the name of a column of text, rows are told apart by it: who holds a scope, and
         uses it or not.
 
         >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]

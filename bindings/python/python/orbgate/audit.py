@@ -42,7 +42,7 @@ STRETCHES = 8
 class Privilege(NamedTuple):
     """The scopes of a caller, each in the order of their names.
 
-    `held` are the scopes of the policy that its tokens carried, `used` those that allowed at least one of its calls, `unused` the others,
+    `held` are the scopes of the policy that its tokens of a known kind carried, `used` those that allowed at least one of its calls, `unused` the others,
     and `last_used` says of each used one when that was last, as far as the log has times, in UTC: a time that is far from all others, as one
     of 9999, is none. `used` is the least set: with it, every
     call that was allowed still is, and without any one of them, one is not. `missing` are scopes that its denied calls lacked,

@@ -12,7 +12,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._questions import ScopeUse
 from .._rows import Rows
-from .._terms import Reason
+from .._terms import Reason, TokenKind
 from ..logs._heavy import Heavy
 from ..logs._counts import HeavyCounts
 from .figures import CallerScope, UnknownScope, UnknownScopeBy
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 UNKNOWN_SCOPES = 10_000
 # How many callers have their scopes counted, each caller by itself.
 CALLERS = 10_000
+# A token of another kind is refused, so it was granted nothing.
+KINDS = pa.array([kind.value.encode() for kind in TokenKind if kind != TokenKind.UNKNOWN], pa.binary())
 # How many texts of scopes are remembered.
 TEXTS = 50_000
 
@@ -45,8 +47,7 @@ class Usage:
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
         used = pc.if_else(pc.equal(decided["reason"], Reason.SCOPE_HELD.value), decided["scope"], None)
-        # One without a token carries no scope.
-        held = pa.table({"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": used}).filter(pc.is_valid(calls["kind"]))
+        held = pa.table({"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": used}).filter(pc.is_in(calls["kind"], KINDS))
         self.texts.add(held)
         for row in held.group_by("used").aggregate([([], "count_all")]).to_pylist():
             if row["used"] is not None:
