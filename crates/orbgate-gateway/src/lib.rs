@@ -11,6 +11,7 @@ mod authzen;
 mod config;
 mod connection;
 mod faults;
+mod files;
 mod fragment;
 mod grpc;
 mod listen;

@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
+use crate::files;
 use crate::state::{INTERVAL, State};
 
 /// The files as they were read; `None` for one that cannot be.
@@ -69,9 +70,9 @@ fn count(result: &'static str) {
 }
 
 async fn texts(file: &Path, current: &ArcSwap<State>) -> Texts {
-    let mut texts = vec![tokio::fs::read(file).await.ok()];
-    for path in current.load_full().files() {
-        texts.push(tokio::fs::read(path).await.ok());
-    }
-    texts
+    let state = current.load_full();
+    let named = state.files().map(Path::to_owned);
+    let files: Vec<_> = core::iter::once(file.to_owned()).chain(named).collect();
+    let read = move || files.iter().map(|file| files::read(file).ok()).collect();
+    tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }

@@ -12,6 +12,7 @@ use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, Watch, WatchSetting
 use rustls::ServerConfig;
 
 use crate::config::{Config, PolicySettings};
+use crate::files;
 use crate::listen::Address;
 use crate::tls::TlsFiles;
 
@@ -186,7 +187,7 @@ fn audit(path: &Path) -> Result<AuditLog, StartError> {
 }
 
 fn read(file: &Path) -> Result<String, StartError> {
-    std::fs::read_to_string(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
+    files::text(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
 }
 
 /// Why a gateway does not start, or does not take a new configuration.

@@ -10,6 +10,7 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
+use crate::files;
 use crate::mode::Mode;
 use crate::state::StartError;
 
@@ -78,7 +79,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError>
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, StartError> {
-    std::fs::read(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
+    files::read(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
 }
 
 fn faulty(file: &Path, error: impl core::fmt::Display) -> StartError {

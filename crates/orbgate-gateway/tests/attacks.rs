@@ -22,7 +22,7 @@ use crate::support::{Gateway, Issuer, folder, free_port};
 const ORBS: &str = "/api/v1/external/orbs";
 
 /// How long a connection that asks nothing may be there: `idle_seconds` and `drain_seconds`, and what a busy machine adds.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A gateway with a place for each protocol.
 struct Attacked {
