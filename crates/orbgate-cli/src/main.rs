@@ -32,6 +32,7 @@ mod question;
 mod reach;
 mod replay;
 mod review;
+mod serve;
 mod table;
 mod tally;
 mod test;
@@ -100,6 +101,8 @@ enum Command {
     Table(table::Arguments),
     /// Serve an editor: faults, lint, hover and layout of policies as you type
     Lsp(lsp::Arguments),
+    /// Start the gateway, which proxies ask: a program of its own, `orbgate-gateway`
+    Serve(serve::Arguments),
     /// Print the completion script of a shell
     Completions(complete::Arguments),
     /// Write the manual pages into a folder
@@ -141,6 +144,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Validate(arguments) => validate::run(arguments),
         // Its policies come from the editor.
         Command::Lsp(_) => lsp::run(),
+        // Its files are named in its configuration.
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Completions(arguments) => complete::run(arguments),
         #[cfg(feature = "manual")]
         Command::Manual(arguments) => manual::run(arguments),
@@ -164,7 +169,7 @@ impl Command {
             Self::Diff(arguments) => return arguments.files(),
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
-            Self::Table(_) | Self::Lsp(_) => return Vec::new(),
+            Self::Table(_) | Self::Lsp(_) | Self::Serve(_) => return Vec::new(),
             Self::Completions(_) => return Vec::new(),
             #[cfg(feature = "manual")]
             Self::Manual(_) => return Vec::new(),
@@ -181,6 +186,7 @@ const WITHOUT_POLICY: &[&str] = &[
     "openapi",
     "review",
     "lsp",
+    "serve",
     "completions",
     #[cfg(feature = "manual")]
     "manual",

@@ -26,6 +26,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
         (&["validate"], "Hold run requests"),
         (&["table"], "Show the whole table"),
         (&["lsp"], "Serve an editor"),
+        (&["serve"], "Start the gateway"),
         (&["completions"], "Print the completion script"),
     ] {
         for flag in ["-h", "--help"] {
@@ -48,6 +49,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
                 "review",
                 "validate",
                 "lsp",
+                "serve",
                 "completions",
             ];
             let takes_policy = command.first().is_none_or(|name| !without.contains(name));
@@ -238,6 +240,7 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
             ],
             "validate" => &[&["run-request", &fine]],
             "completions" => &[&["bash"]],
+            "serve" => &[&["--config", &fine]],
             "test" => &[&[concat!(
                 env!("CARGO_MANIFEST_DIR"),
                 "/testdata/shop.test.yaml"

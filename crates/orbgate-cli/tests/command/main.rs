@@ -27,6 +27,8 @@ mod readme;
 mod replay;
 mod replay_stream;
 mod review;
+#[cfg(unix)]
+mod serve;
 mod table;
 mod validate;
 mod wrong_hands;

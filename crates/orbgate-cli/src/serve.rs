@@ -1,0 +1,63 @@
+//! `orbgate serve`: the gateway, which is a program of its own, so that this one knows no network and is built soon.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::output::{Exit, Stop};
+
+/// What the gateway is told.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Its configuration
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: PathBuf,
+
+    /// Load the configuration and what it names, and serve nothing
+    #[arg(long)]
+    check: bool,
+}
+
+/// Becomes the gateway, so that signals and exit codes are its own; or says why not.
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    let check = arguments.check.then_some(OsStr::new("--check"));
+    let config = [OsStr::new("--config"), arguments.config.as_os_str()];
+    let all: Vec<_> = check.into_iter().chain(config).collect();
+    Err(Stop::Error(start(&all)))
+}
+
+#[cfg(unix)]
+fn start(arguments: &[&OsStr]) -> String {
+    use std::io::ErrorKind;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    let error = Command::new("orbgate-gateway").args(arguments).exec();
+    match error.kind() {
+        ErrorKind::NotFound => "`orbgate-gateway`, the program that serves, is not in PATH; \
+             from a clone: cargo install --locked --path crates/orbgate-gateway"
+            .to_owned(),
+        _ => format!("cannot start `orbgate-gateway`: {error}"),
+    }
+}
+
+#[cfg(not(unix))]
+fn start(_: &[&OsStr]) -> String {
+    "`orbgate-gateway`, the program that serves, is for Unix".to_owned()
+}
+
+const HELP: &str = "\
+The gateway answers nginx, HAProxy, Caddy, Traefik, Envoy and programs that
+ask by AuthZEN. It is a program of its own, `orbgate-gateway`: this command
+starts the one in PATH, and says how to get it where there is none. It runs
+on Unix.
+
+Examples:
+  orbgate serve --config gateway.yaml
+  orbgate serve --check --config gateway.yaml
+
+Exit codes:
+  0  it was told to end, or the configuration has no fault
+  2  could not run: a fault of the configuration, or no gateway";
