@@ -36,7 +36,7 @@ CERBOS = "@cerbos/cerbos-linux-x64@0.55.0"
 # Of each proxy: its example, its program, its arguments, how it asks, and what is cut out so that it does not ask.
 PROXIES = {
     "nginx": ("nginx", "nginx", "-p . -c nginx.conf -g daemon|off;", "nginx", r"auth_request /_orbgate;"),
-    "HAProxy": ("haproxy", "haproxy", "-f haproxy.cfg", "forward_auth", r"http-request lua\.orbgate"),
+    "HAProxy": ("haproxy", "haproxy", "-f haproxy.cfg", "forward_auth", r"http-request lua\.orbgate[^}]*}"),
     "Caddy": ("caddy", "bin/caddy", "run --config Caddyfile --adapter caddyfile", "forward_auth", r"\tforward_auth[^}]*}"),
     "Traefik": ("traefik", "bin/traefik", "--configFile=traefik.yaml", "forward_auth", r"middlewares: \[orbgate\]"),
     "Envoy, HTTP": ("envoy-http", "envoy/_bin/envoy", "-c envoy.yaml --use-dynamic-base-id", "envoy_http", None),
@@ -302,8 +302,8 @@ def beside_cerbos(report: Report, programs: Programs, options: argparse.Namespac
         by_turns(report, options, "a file", ways, programs.token, what)
         report.say(
             f"\n{CERBOS}: `POST /api/check/resources` with the token in `auxData`, whose signature, issuer, audience and scope its policy asks about;"
-            " Orbgate: `POST /access/v1/evaluation`. Cerbos keeps what it has verified (`auxData.jwt.cacheSize`, its usual value); Orbgate"
-            " verifies each time."
+            " Orbgate: `POST /access/v1/evaluation`. Each keeps what it has verified: Cerbos tokens (`auxData.jwt.cacheSize`, its usual value),"
+            f" Orbgate signatures (`remember_signatures: {options.remember}`)."
         )
     except (RuntimeError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
         report.fail(f"Cerbos: {error}")
