@@ -16,7 +16,7 @@ use crate::support::frames::{
     ACK, CONTINUATION, DATA, END, END_HEADERS, Field, HEADERS, PING, PREFACE, RESET, SETTINGS,
     Seen, WINDOW_UPDATE, block, frame, read,
 };
-use crate::support::wire::{ask, request};
+use crate::support::wire::ask;
 use crate::support::{Gateway, Issuer, folder, free_port};
 
 const ORBS: &str = "/api/v1/external/orbs";
@@ -58,24 +58,9 @@ impl Attacked {
         }
     }
 
-    fn bearer(&self) -> String {
-        format!("Bearer {}", self.issuer.token("user", "read:orbs"))
-    }
-
-    /// A question that is allowed, with more headers.
-    fn question(&self, more: &[(&str, &str)]) -> Vec<u8> {
-        let bearer = self.bearer();
-        let own = [
-            ("Authorization", bearer.as_str()),
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", ORBS),
-        ];
-        request(b"GET", b"/", &[&own, more].concat())
-    }
-
-    /// The same as a message.
+    /// A question as a message, with more headers.
     fn message(&self, more: &[(&str, &str)]) -> Vec<u8> {
-        let bearer = self.bearer();
+        let bearer = self.issuer.bearer();
         let own = [("authorization", bearer.as_str())];
         let headers = own.iter().chain(more);
         let http = HttpRequest {
@@ -102,7 +87,7 @@ impl Attacked {
 
     /// It serves as before, over both versions of HTTP.
     fn serves(&self) {
-        assert_eq!(ask(&self.nginx, &self.question(&[])).status, 200);
+        assert_eq!(ask(&self.nginx, &self.issuer.question(&[])).status, 200);
         let seen = check(&self.grpc, &[], &self.message(&[]));
         assert_eq!(code(&seen), Some(0), "{seen:?}");
     }
@@ -185,10 +170,10 @@ fn denied(seen: &Seen) -> Option<i32> {
 fn a_head_has_as_many_bytes_as_it_may_and_not_one_more() {
     const LIMIT: usize = 9_000;
     let attacked = Attacked::start("head", &format!("header_bytes: {LIMIT}"));
-    let empty = attacked.question(&[("X-Long", "")]).len();
+    let empty = attacked.issuer.question(&[("X-Long", "")]).len();
     let questions = [0, 1].map(|more| {
         let long = "a".repeat(LIMIT - empty + more);
-        attacked.question(&[("X-Long", &long)])
+        attacked.issuer.question(&[("X-Long", &long)])
     });
     assert_eq!(questions[0].len(), LIMIT);
     for question in &questions {
@@ -223,7 +208,7 @@ fn a_head_has_as_many_bytes_as_it_may_and_not_one_more() {
         }
     }
     // And so are the headers in a message counted.
-    let bearer = attacked.bearer();
+    let bearer = attacked.issuer.bearer();
     let own = size(&(b"authorization", bearer.as_bytes())) + size(&(b"x-long", b""));
     for more in [0, 1] {
         let long = "a".repeat(LIMIT - own + more);
@@ -321,7 +306,7 @@ fn a_connection_that_asks_nothing_has_an_end() {
     let no_window = [PREFACE, &frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])].concat();
     let message = attacked.message(&[]);
     let no_window = [no_window, asked, frame(DATA, END, 1, &message)].concat();
-    let question = attacked.question(&[]);
+    let question = attacked.issuer.question(&[]);
     // Without `Connection: close` there are more of them on a connection.
     let question = String::from_utf8(question).unwrap();
     let question = question.replace("Connection: close\r\n", "").repeat(50);
@@ -536,7 +521,7 @@ fn statuses(address: &str, bytes: &[u8]) -> Vec<u16> {
 fn each_question_on_a_connection_has_its_own_answer() {
     let attacked = Attacked::start("http1", "idle_seconds: 1, drain_seconds: 1");
     let open = |target: &str, more: &str, body: &str| {
-        let bearer = attacked.bearer();
+        let bearer = attacked.issuer.bearer();
         format!(
             "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: {bearer}\r\nX-Original-Method: GET\r\nX-Original-URI: {target}\r\n{more}\r\n{body}"
         )

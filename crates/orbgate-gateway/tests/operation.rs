@@ -131,16 +131,7 @@ fn a_new_certificate_counts_once_it_is_whole() {
         "listeners:\n  - {{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1], tls: {{ certificate: server.pem, key: server.key }} }}\n"
     );
     let mut gateway = Gateway::start(folder.clone(), &issuer, &config);
-    let token = format!("Bearer {}", issuer.token("user", "read:orbs"));
-    let question = request(
-        b"GET",
-        b"/",
-        &[
-            ("Authorization", &token),
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", "/api/v1/external/orbs"),
-        ],
-    );
+    let question = issuer.question(&[]);
     let shown = || ask_securely(&address, &ca, None, &question).map(|(_, shown)| shown);
     assert_eq!(shown(), Some(first.certificate.clone()));
     // Nobody asks without TLS, or trusts another authority.
@@ -260,13 +251,7 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
     let said = running.said();
     assert_eq!(said.matches("\"is_passed\":true").count(), 2, "{said}");
     assert_eq!(said.matches("\"is_passed\":false").count(), 1, "{said}");
-    let token = format!("Bearer {}", issuer.token("user", "read:orbs"));
-    let headers = [
-        ("Authorization", &*token),
-        ("X-Original-Method", "GET"),
-        ("X-Original-URI", "/api/v1/external/orbs"),
-    ];
-    let question = request(b"GET", b"/", &headers);
+    let question = issuer.question(&[]);
     assert_eq!(ask(&address, &question).status, 200);
     let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
     stream.write_all(&question).unwrap();

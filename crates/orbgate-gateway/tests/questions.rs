@@ -69,7 +69,7 @@ fn promised(answer: &Answer) -> [String; 8] {
 fn each_mode_answers_in_its_own_terms_and_keeps_every_promise() {
     let issuer = Issuer::start();
     let (gateway, places) = gateway("answers", &issuer, "challenge: full\naudit: audit.jsonl\n");
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let wrong = bearer(&issuer.token("user", "read:account"));
     let expired = bearer(&issuer.expiring("user", "read:orbs", -120));
     let table: [(&str, &str, Option<&str>, [u16; 3]); 7] = [
@@ -147,7 +147,7 @@ fn each_mode_answers_in_its_own_terms_and_keeps_every_promise() {
 fn a_target_with_a_fragment_is_malformed_in_every_mode() {
     let issuer = Issuer::start();
     let (gateway, places) = gateway("fragment", &issuer, "");
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     for target in [
         "/api/v1/external/orbs#x",
         "/api/v1/external/orbs?x#y",
@@ -169,7 +169,7 @@ fn a_target_with_a_fragment_is_malformed_in_every_mode() {
 fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
     let issuer = Issuer::start();
     let (mut gateway, places) = gateway("faults", &issuer, "");
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let token = ("Authorization", right.as_str());
     let [original, forwarded, plain] = questions("GET", ORBS, &[token]);
     let twice = questions(
@@ -237,7 +237,7 @@ fn an_address_that_is_not_trusted_gets_no_answer() {
     let issuer = Issuer::start();
     let places = [(); 3].map(|()| format!("127.0.0.1:{}", free_port()));
     let gateway = Gateway::start(folder("peers"), &issuer, &config(&places, "127.0.0.9", ""));
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let questions = questions("GET", ORBS, &[("Authorization", &right)]);
     for (place, question) in places.iter().zip(questions) {
         assert_eq!(ask(place, &question), Answer::default());
@@ -257,7 +257,7 @@ fn a_unix_socket_asks_without_an_address_and_goes_with_its_gateway() {
         socket.display()
     );
     let mut gateway = Gateway::start(folder, &issuer, &config);
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let mut stream = UnixStream::connect(&socket).unwrap();
     stream
         .write_all(&questions("GET", ORBS, &[("Authorization", &right)])[0])
@@ -276,7 +276,7 @@ fn past_its_limits_it_answers_less_and_never_allows() {
     let limits =
         "limits: { connections: 2, header_bytes: 8192, idle_seconds: 1, drain_seconds: 1 }\n";
     let (gateway, [place, ..]) = gateway("limits", &issuer, limits);
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let long = "a".repeat(9_000);
     let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);
     let [large, ..] = questions("GET", ORBS, &[("Authorization", &right), ("X-Long", &long)]);
@@ -308,7 +308,7 @@ fn past_its_limits_it_answers_less_and_never_allows() {
 fn more_questions_than_the_limit_are_denied_at_once() {
     let issuer = Issuer::start();
     let (gateway, [place, other, _]) = gateway("overload", &issuer, "limits: { questions: 1 }\n");
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let [question, forwarded, _] = questions("GET", ORBS, &[("Authorization", &right)]);
     let unknown = bearer(&issuer.of_unknown_key());
     let [waiting, ..] = questions("GET", ORBS, &[("Authorization", &unknown)]);
@@ -339,7 +339,7 @@ fn more_questions_than_the_limit_are_denied_at_once() {
 fn a_new_configuration_is_taken_whole_or_not_at_all() {
     let issuer = Issuer::start();
     let (mut gateway, places) = gateway("reload", &issuer, "");
-    let right = bearer(&issuer.token("user", "read:orbs"));
+    let right = issuer.bearer();
     let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);
     let loads =
         |gateway: &Gateway, result| gateway.counted(&["orbgate_gateway_loads_total", result]);

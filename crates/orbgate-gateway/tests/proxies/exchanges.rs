@@ -8,9 +8,9 @@ use orbgate_exchange::{World, Written, written};
 
 use super::backend::Backend;
 use super::program::{Program, Proxy, find, get};
-use super::{Bench, Called, Caller};
+use super::{Bench, Called, Caller, gateway};
 use crate::support::wire::ask;
-use crate::support::{Gateway, Issuer, folder, free_port};
+use crate::support::{Issuer, free_port};
 
 /// Of each proxy, which exchanges have another answer than from a gate: the proxy, the exchange, the status, why.
 const OTHERWISE: &str = include_str!("otherwise.tsv");
@@ -36,11 +36,8 @@ fn bench(kind: Program, world: &World) -> Option<Bench> {
     let (issuer, backend) = (Issuer::start(), Backend::start());
     let place = format!("127.0.0.1:{}", free_port());
     let mode = kind.mode();
-    let folder = folder(&format!("exchanges-{}", place.replace(':', "-")));
     let tokens = fs::read_to_string(world.tokens()).unwrap();
-    let config =
-        format!("listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n");
-    let gateway = Gateway::start_with(folder, &tokens, &config);
+    let gateway = gateway(&tokens, &place, mode, "");
     let mut proxy = Proxy::start(kind, &binary, &place, &backend.address);
     proxy.wait_for(&gateway, get);
     Some(Bench {

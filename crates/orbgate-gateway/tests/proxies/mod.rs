@@ -71,7 +71,7 @@ impl Bench {
         let (issuer, backend) = (Issuer::start(), Backend::start());
         let place = format!("127.0.0.1:{}", free_port());
         let mode = kind.mode();
-        let gateway = gateway(&issuer, &place, mode, "");
+        let gateway = gateway(&issuer.tokens_yaml(), &place, mode, "");
         let mut proxy = Proxy::start_with(kind, &binary, &place, &backend.address, change);
         proxy.wait_for(&gateway, get);
         let engine = Engine::external().clone();
@@ -104,7 +104,7 @@ impl Bench {
         let text = fs::read_to_string(&file).unwrap();
         self.engine = Engine::new(&Policy::from_yaml(&text).unwrap());
         let config = format!("policy: {file}\n{more}");
-        self.gateway = gateway(&self.issuer, &self.place, self.mode, &config);
+        self.gateway = gateway(&self.issuer.tokens_yaml(), &self.place, self.mode, &config);
     }
 
     /// Calls, and holds what has reached the backend against the engine.
@@ -154,7 +154,7 @@ impl Bench {
 
     /// Calls with a `Connection` header that names another one.
     fn call_hop_by_hop(&self, target: &[u8], connection: &str) -> Called {
-        let token = format!("Bearer {}", self.issuer.token("user", "read:orbs"));
+        let token = self.issuer.bearer();
         let lies = [
             ("Authorization", token.as_str()),
             ("X-Forwarded-Uri", "/api/v1/external/orbs"),
@@ -209,11 +209,11 @@ impl Bench {
     }
 }
 
-/// A gateway for a proxy, with more settings.
-pub(super) fn gateway(issuer: &Issuer, place: &str, mode: &str, more: &str) -> Gateway {
+/// A gateway for a proxy, with this file of issuers and more settings.
+pub(super) fn gateway(tokens: &str, place: &str, mode: &str, more: &str) -> Gateway {
     let folder = folder(&format!("proxy-{mode}-{}", place.replace(':', "-")));
     let config = format!(
         "listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n{more}"
     );
-    Gateway::start(folder, issuer, &config)
+    Gateway::start_with(folder, tokens, &config)
 }

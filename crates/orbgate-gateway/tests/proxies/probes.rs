@@ -16,7 +16,7 @@ pub(super) fn findings(
     let binary = find(kind)?;
     let issuer = Issuer::start();
     let [place, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
-    let gateway = gateway(&issuer, &place, kind.mode(), "");
+    let gateway = gateway(&issuer.tokens_yaml(), &place, kind.mode(), "");
     let mut proxy = start(&binary, &place, &backend);
     proxy.wait_for_routes();
     let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))

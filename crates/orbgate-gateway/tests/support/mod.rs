@@ -93,6 +93,22 @@ impl Issuer {
         self.expiring(kind, scopes, 600)
     }
 
+    /// What a client shows that may read orbs.
+    pub(crate) fn bearer(&self) -> String {
+        format!("Bearer {}", self.token("user", "read:orbs"))
+    }
+
+    /// A question of nginx that is allowed, with more headers.
+    pub(crate) fn question(&self, more: &[(&str, &str)]) -> Vec<u8> {
+        let bearer = self.bearer();
+        let own = [
+            ("Authorization", bearer.as_str()),
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", "/api/v1/external/orbs"),
+        ];
+        wire::request(b"GET", b"/", &[&own, more].concat())
+    }
+
     pub(crate) fn expiring(&self, kind: &str, scopes: &str, in_seconds: i64) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let now = i64::try_from(now.as_secs()).unwrap();
