@@ -2,9 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use super::probes::findings;
 use super::program::{Program, Proxy};
+use crate::support::folder;
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway");
+
+/// The gateway's own.
+const OWN: [&str; 2] = ["gateway.yaml", "tokens.yaml"];
 
 /// A row of the table.
 struct Row {
@@ -37,11 +44,10 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 #[test]
 fn every_line_of_the_examples_has_its_row() {
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
     let mut there = Vec::new();
     for kind in Program::ALL {
         let (example, _) = kind.example();
-        let files = fs::read_dir(examples.join(example)).unwrap();
+        let files = fs::read_dir(Path::new(EXAMPLES).join(example)).unwrap();
         let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
         files.sort();
         for file in files {
@@ -51,6 +57,10 @@ fn every_line_of_the_examples_has_its_row() {
                 lines(&text).map(|(_, line)| (format!("{example}/{name}"), line.to_owned())),
             );
         }
+    }
+    for name in OWN {
+        let text = fs::read_to_string(Path::new(EXAMPLES).join(name)).unwrap();
+        there.extend(lines(&text).map(|(_, line)| (name.to_owned(), line.to_owned())));
     }
     let rows_of = rows().map(|row| (row.file.to_owned(), row.line.to_owned()));
     assert_eq!(rows_of.collect::<Vec<_>>(), there);
@@ -74,37 +84,62 @@ fn every_line_of_the_examples_has_its_row() {
     }
 }
 
+/// The rows of a file, each with the file's text without its line.
+fn without<'t>(file: &str, text: &'t str) -> impl Iterator<Item = (Row, String)> + 't {
+    let of_file: Vec<_> = rows().filter(|row| row.file == file).collect();
+    let places: Vec<_> = lines(text).map(|(at, _)| at).collect();
+    of_file.into_iter().zip(places).map(|(row, left_out)| {
+        let kept = text.lines().enumerate();
+        let kept = kept.filter(|(at, _)| *at != left_out);
+        (row, kept.map(|(_, line)| format!("{line}\n")).collect())
+    })
+}
+
+#[test]
+fn the_gateway_refuses_its_own_files_without_a_line_or_the_table_says_why_not() {
+    let folder = folder("lines");
+    for file in OWN {
+        let text = fs::read_to_string(Path::new(EXAMPLES).join(file)).unwrap();
+        for (row, without) in without(file, &text) {
+            for other in OWN {
+                fs::copy(Path::new(EXAMPLES).join(other), folder.join(other)).unwrap();
+            }
+            fs::write(folder.join(file), without).unwrap();
+            let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+            let checked = program
+                .args(["--check", "--config"])
+                .arg(folder.join(OWN[0]));
+            let code = checked.output().unwrap().status.code();
+            let expected = if row.without == "same" { 0 } else { 2 };
+            assert_eq!(code, Some(expected), "{file}: {}", row.line);
+        }
+    }
+}
+
 /// Leaves out each line whose absence lets something pass that must not.
 fn finds(kind: Program) {
     let (example, _) = kind.example();
-    let of_kind = rows().filter(|row| row.file.split('/').next() == Some(example));
-    let mut before: Vec<(&str, usize)> = Vec::new();
-    for row in of_kind {
-        let (_, wanted) = row.file.split_once('/').unwrap();
-        // How many rows of the same file come before it.
-        let at = before.iter().filter(|(file, _)| *file == wanted).count();
-        before.push((wanted, at));
-        if row.without != "found" {
-            continue;
+    for file in fs::read_dir(Path::new(EXAMPLES).join(example)).unwrap() {
+        let file = file.unwrap();
+        let name = file.file_name().into_string().unwrap();
+        let text = fs::read_to_string(file.path()).unwrap();
+        let of_file = without(&format!("{example}/{name}"), &text);
+        for (row, without) in of_file.filter(|(row, _)| row.without == "found") {
+            let said = findings(kind, |binary, place, backend| {
+                Proxy::start_edited(kind, binary, place, backend, |other, text| {
+                    if other == name { without.clone() } else { text }
+                })
+            });
+            let Some(said) = said else { return };
+            let is_found = [
+                " without a token",
+                "a promised header",
+                "another call was allowed",
+            ]
+            .iter()
+            .any(|found| said.contains(found));
+            assert!(is_found, "{}: {}: {said}", row.file, row.line);
         }
-        let said = findings(kind, |binary, place, backend| {
-            Proxy::start_edited(kind, binary, place, backend, |file, text| {
-                let left_out = lines(&text).nth(at).filter(|_| file == wanted);
-                let left_out = left_out.map(|(at, _)| at);
-                let kept = text.lines().enumerate();
-                let kept = kept.filter(|(at, _)| Some(*at) != left_out);
-                kept.map(|(_, line)| format!("{line}\n")).collect()
-            })
-        });
-        let Some(said) = said else { return };
-        let is_found = [
-            " without a token",
-            "a promised header",
-            "another call was allowed",
-        ]
-        .iter()
-        .any(|found| said.contains(found));
-        assert!(is_found, "{}: {}: {said}", row.file, row.line);
     }
 }
 
