@@ -46,6 +46,41 @@ def test_the_page_has_charts_and_their_numbers(tmp_path: Path) -> None:
     ]
 
 
+def test_what_is_left_out_is_said() -> None:
+    routes = POLICY.routes()[:30]
+    path = {route: re.sub(r"\{[^}]*\}", "7", route.template) for route in routes}
+    rows = [
+        {"method": route.method, "target": path[route], "kind": "user", "scopes": f"odd:{at}", "caller": f"app {at}", "time": START}
+        for at, route in enumerate(routes)
+    ]
+    rows += [{**rows[0], "kind": None}, {**rows[1], "kind": "service"}]
+    rows += [{**rows[0], "target": f"/nowhere/{at}", "caller": "scanner"} for at in "abcdefghijklmnopqrstuvwxyz"]
+    made = report(pa.Table.from_pylist(rows), POLICY, base=POLICY)
+    # Charts have 12 bars, tables 25 rows.
+    drawn = dict(re.findall(r"<figcaption>(.*?)</figcaption>(.*?)</figure>", made.html, re.DOTALL))
+    more = {name: re.findall('class="more">(.*?)<', chart) for name, chart in drawn.items()}
+    assert more == {
+        "Calls by reason": [],
+        "Calls by route": ["and 18 more without a bar"],
+        "Calls whose token carries an unknown scope": ["and 18 more without a bar"],
+        "Denied calls by the scope that they lacked": [f"and {len(made.figures.missing) - 12} more without a bar"],
+        "Calls without a valid token, by route": [],
+        "Callers denied most: denied calls": ["and 19 more without a bar"],
+    }
+    listed = re.findall(r"<caption[^>]*>(.*?)</caption>(.*?)</div>", made.html, re.DOTALL)
+    said = {name: re.findall('class="more">(.*?)<', rows) for name, rows in listed}
+    assert all(bool(said[name]) == (rows.count("<tr>") - 1 > 8) for name, rows in listed)
+    assert said["Callers denied most"] == ["25 rows, and 6 more"] and said["Calls by reason"] == []
+    assert said["Scopes that denied calls lacked"] == [f"{len(made.figures.missing)} rows"]
+    # Each section has its figure at the top, and each word of a table is explained.
+    tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
+    assert tiles["Scopes unknown"][0] == "30" and tiles["Without a token"][0] == "2" and tiles["Signs in denials"] == ("1", "1 probe")
+    assert tiles["Decided otherwise"] == ("0", "than by the other policy; 0 newly allowed, 0 denied")
+    words = " ".join(Page(made.html).texts)
+    for mark in ("steady where half", "a burst where", "uneven between", "“–” is", "“…” where", "“At least” is", "“(no route)” where"):
+        assert mark in words
+
+
 HOSTILE = [
     {**row, **{name: f"{MARKUP}{at % 9}" for name in changed}}
     for at, row in enumerate(ROWS[:200])

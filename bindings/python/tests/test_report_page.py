@@ -104,6 +104,8 @@ def faults(frame: dict[str, Any]) -> list[str]:
     # On a telephone or a tablet, rows are cards.
     if frame["scrolled"]:
         found.append(f"{frame['scrolled']} tables are wider than their place")
+    if frame["silent"]:
+        found.append(f"{frame['silent']} tables hide rows and do not say how many")
     if frame["sideways"]:
         found.append(f"{frame['sideways']} pixels do not fit")
     found += [f"loads {name}" for name in frame["loaded"]]
@@ -117,6 +119,7 @@ def test_a_person_can_read_it(tmp_path: Path) -> None:
         assert not faults(frame), (frame["width"], frame["scheme"])
         assert len(frame["charts"]) == 9 and len(frame["tables"]) == 21 and min(frame["tables"]) > 1
     assert frames[0]["colours"] != frames[1]["colours"] and not console
+    assert all(frame["boxes"] for frame in frames)
 
 
 def test_what_a_log_has_does_nothing(tmp_path: Path) -> None:
@@ -135,10 +138,11 @@ def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
     assert all("pixels do not fit" in " ".join(faults(frame)) for frame in guarded)
     without = re.sub("<meta http-equiv[^>]*>", "", broken)
     pale = without.replace("--quiet: #566270", "--quiet: #b0b0b0").replace('class="wide" aria', 'class="gone" aria')
+    pale = pale.replace(".table .more { position: sticky;", ".table .more { position: static;")
     frames, _ = look(pale, tmp_path)
     assert {frame["title"] for frame in frames} == {"ran"}
     found = " ".join(fault for frame in frames for fault in faults(frame))
-    for fault in ("contrast 2.", "2 drawings with", "pixels do not fit", "loads http://nowhere.invalid/missing.png"):
+    for fault in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "loads http://nowhere.invalid/missing.png"):
         assert fault in found
 
 

@@ -32,6 +32,8 @@ STEADY, BURST, UNEVEN = "steady", "burst", "uneven"
 GROUPS, ROWS, PATHS, SPANS = 5_000, 5, 64, 64
 # From how many calls on something is said of when they came, and of what a client looks like.
 FEW = 10
+# A burst is half of the calls in at most such a part of the log's time, a steady course in at least such a one.
+BURST_PART, STEADY_PART = 24, 4
 # From how many different paths on it looks like a probe.
 PROBED_PATHS = 20
 # Paths are counted by half an hour: two next to each other are never more than an hour. After a whole block, a group keeps 64 of them.
@@ -48,6 +50,11 @@ RULES = {
         "within an hour or as most of all its calls; paths that differ in ids alone are one"
     ),
 }
+# The words for a course, as the page has them.
+COURSES = (
+    f"The course of {FEW} calls or more is {STEADY} where half of them took a quarter of the log's time or more, a {BURST} where they took at most "
+    f"a {BURST_PART}th of it, and {UNEVEN} between"
+)
 
 
 class Denied(NamedTuple):
@@ -311,7 +318,7 @@ class DenialCounts:
         evidence = self._evidence[group]
         half, course = evidence.times.half(), None
         if half is not None and period is not None and evidence.times.counts.total() >= FEW:
-            course = BURST if 24 * half[1] <= period else STEADY if 4 * half[1] >= period else UNEVEN
+            course = BURST if BURST_PART * half[1] <= period else STEADY if STEADY_PART * half[1] >= period else UNEVEN
         looks_like = None
         if pattern in (MISSING_SCOPE, OTHER_KIND) and entry.count >= FEW and course == STEADY and 2 * entry.count > lacking:
             looks_like = MISCONFIGURED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
@@ -16,9 +17,11 @@ from .._native import VERSION
 from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from ..logs._text import argument
 from . import TOP
+from .denials import RULES
 from .sections import sections
 from .numbers import bound, period, share, shown
 from .._number import number
+from .._terms import Reason
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -31,6 +34,9 @@ MOST_FILES = 10
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
 
+
+# A call without a token, or with one that is refused.
+TOKENLESS = (Reason.NO_TOKEN, Reason.INVALID_TOKEN)
 
 LONG = re.compile(r"\d{1,3}(?:,\d{3}){3,}")
 
@@ -111,10 +117,14 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
         Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
         *_otherwise(found),
+        *_changed(found),
         Tile("Consume orbs", number(found.consuming), orbs),
         Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
+        Tile("Scopes unknown", bound(found.unknown_scopes, found.unknown_is_exact), "carried by tokens, and not in the policy"),
+        Tile("Without a token", number(sum(row.calls for row in found.reasons if row.reason in TOKENLESS)), "or with an invalid one"),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
+        *_told_apart(found),
         *_proved(found.properties),
     )
 
@@ -125,6 +135,22 @@ def _otherwise(found: Figures) -> Sequence[Tile]:
         return []
     served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
     return [Tile("Served otherwise", number(served + refused), f"{number(served)} though denied; {number(refused)} refused though allowed")]
+
+
+def _changed(found: Figures) -> Sequence[Tile]:
+    changes = found.changes
+    if changes is None:
+        return []
+    return [Tile("Decided otherwise", number(changes.calls), f"than by the other policy; {number(changes.newly_allowed)} newly allowed, {number(changes.newly_denied)} denied")]
+
+
+def _told_apart(found: Figures) -> Sequence[Tile]:
+    """What denied calls look like."""
+    if not found.denied:
+        return []
+    looks = Counter(row.looks_like for row in found.denials if row.looks_like is not None)
+    said = "; ".join(number(looks[what], what) for what in RULES if looks[what])
+    return [Tile("Signs in denials", bound(looks.total(), found.denials_is_exact), said or "nothing that is told apart")]
 
 
 def _proved(found: Properties | None) -> Sequence[Tile]:

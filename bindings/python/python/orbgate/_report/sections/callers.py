@@ -41,7 +41,7 @@ def callers(found: Figures, top: int) -> Section:
         for row in denied[:top]
     ]
     columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, "mostly for": NAME}
-    chart = parts.bars("Callers denied most: denied calls", drawn, DENIED)
+    chart = parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
     by_route = [
         (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
         for row in found.caller_denials[:top]

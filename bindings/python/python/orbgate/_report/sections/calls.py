@@ -123,7 +123,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"denied mostly for": NAME}
     name = "Calls by route"
-    return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED)], [parts.table(name, columns, rows, top)])
+    return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached))], [parts.table(name, columns, rows, top)])
 
 
 def times(found: Figures, top: int) -> Section:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..denials import MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
+from ..denials import COURSES, MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
 from ..numbers import bound, share, shown
 from ..._number import number
 from . import parts
@@ -29,7 +29,7 @@ def told_apart(found: Figures, top: int) -> Section:
     finding = (
         f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}. "
         f"{'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
-        "These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
+        f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
     )
     if any(row.caller is None for row in rows):
         finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."

@@ -67,10 +67,11 @@ def _most(of: Orbs, unit: Unit | None) -> str:
 def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
     """Orbs, or calls where the policy states no amount at all."""
     what = "Orbs" if of.total.orbs else "Calls that consume orbs"
-    routes = of.routes.where(lambda row: row.calls)[:MOST_BARS]
+    consuming = of.routes.where(lambda row: row.calls)
+    routes = consuming[:MOST_BARS]
     names = short_routes([parts.place(row) for row in routes])
     drawn = [Bar(name, _said(row), (row.orbs if of.total.orbs else row.calls,)) for name, row in zip(names, routes)]
-    charts = [parts.bars(f"{what}, by route", drawn, CONSUMING)] if drawn else []
+    charts = [parts.bars(f"{what}, by route", drawn, CONSUMING, count=len(consuming))] if drawn else []
     if unit is not None and len(of.times) > 1 and any(span.calls for span in of.times):
         over_time = timeline(of.times, [(span.orbs if of.total.orbs else span.calls,) for span in of.times], [CONSUMING], unit.ticks)
         charts.append(parts.chart(f"{what}, over time", over_time, CONSUMING))

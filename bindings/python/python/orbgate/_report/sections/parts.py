@@ -24,12 +24,17 @@ CONSUMING, UNUSED = Series("consume orbs", "orbs"), Series("granted, never used"
 UNKNOWN = Series("carried, and not of the policy", "idle")
 
 
+# From more rows on a table says how many it has: on a screen it may be a box that is scrolled.
+FEW_ROWS = 8
+
+
 class Chart(NamedTuple):
-    """A chart: what it shows, in its widths, and what its colours mean."""
+    """A chart: what it shows, in its widths, what its colours mean, and how many bars it leaves out."""
 
     about: str
     drawings: Sequence[Markup]
     series: Sequence[Series]
+    more: int = 0
 
 
 class Table(NamedTuple):
@@ -39,6 +44,12 @@ class Table(NamedTuple):
     columns: dict[str, str]
     rows: Sequence[Sequence[str]]
     more: int
+
+    @property
+    def said(self) -> str:
+        """How many rows there are, where that cannot be seen at once."""
+        rows = number(len(self.rows), "row")
+        return f"{rows}, and {number(self.more)} more" if self.more else rows if len(self.rows) > FEW_ROWS else ""
 
 
 class Section(NamedTuple):
@@ -60,8 +71,10 @@ def call(method: str | None, target: str | None) -> str:
     return "asked by scope" if method is None and target is None else f"{shown(method)} {shown(target)}"
 
 
-def bars(about: str, rows: Sequence[Bar], *series: Series) -> Chart:
-    return chart(about, charts.bars(rows, series), *series)
+def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None) -> Chart:
+    """Bars of the first rows; `count` is how many rows there are, if that is more than are given."""
+    more = (len(rows) if count is None else count) - charts.MOST_BARS
+    return chart(about, charts.bars(rows, series), *series)._replace(more=max(0, more))
 
 
 def chart(about: str, drawings: Sequence[str], *series: Series) -> Chart:

@@ -69,7 +69,7 @@ def unknown(found: Figures, top: int) -> Section:
     counts = [(shown(row.scope), bound(row.granted, row.is_exact), row.granted) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (granted,)) for scope, calls, granted in counts]
     rows = [(scope, calls) for scope, calls, _ in counts]
-    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN)
+    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown_scopes)
     tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
     if found.unknown_by_caller:
         holders = bound(len({row.caller for row in found.unknown_by_caller}), found.unknown_by_caller_is_exact, "caller")
@@ -108,5 +108,5 @@ def probed(found: Figures, top: int) -> Section:
     drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
     rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
     columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
-    chart = parts.bars("Calls without a valid token, by route", drawn, DENIED)
+    chart = parts.bars("Calls without a valid token, by route", drawn, DENIED, count=len(found.probed))
     return Section(name, finding, [chart], [parts.table("Routes called without a valid token", columns, rows, top)])
