@@ -53,6 +53,13 @@ def test_hostile_bytes_of_an_access_log(tmp_path: Path, policy: Policy) -> None:
     assert decided(tmp_path, logs.read(log, kind="user"), policy)[0]["detail"] == "byte"
 
 
+def test_the_reason_of_a_row_has_what_the_log_has(tmp_path: Path) -> None:
+    """Backslashes were doubled, so the row could not be searched for."""
+    for request in (rb"\x16\x03\x01", rb"a\\b", rb"say\"it\""):
+        [row] = read_rows(tmp_path / "access.log", LINE.replace(b"GET /a HTTP/1.1", request))
+        assert row["error"] == f"the request is `{request.decode()}`, no method and target"
+
+
 def test_an_access_log_says_who_and_when(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     [row] = read_rows(log, LINE)

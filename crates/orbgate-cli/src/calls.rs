@@ -111,7 +111,7 @@ pub(crate) fn plain(call: &[u8]) -> Result<Asked<'_>, String> {
             let start: Vec<u8> = call.iter().take(100).copied().collect();
             Err(format!(
                 "`{}` is not a call: it is written `METHOD TARGET`",
-                start.escape_ascii()
+                orbgate_log::shown(&start)
             ))
         }
     }

@@ -1,4 +1,4 @@
-//! What web servers write in place of bytes that a log line cannot hold.
+//! What web servers write in place of bytes that a log line cannot hold, and how messages show a line.
 
 use std::borrow::Cow;
 
@@ -30,6 +30,21 @@ fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
         [b'\\', b'v', rest @ ..] => (0x0B, rest),
         _ => return None,
     })
+}
+
+/// Bytes of a line as a message shows them. A backslash is not doubled, so what the log has can be searched for; a byte that cannot
+/// be printed is written as by the servers.
+///
+/// ```
+/// assert_eq!(orbgate_log::shown(b"\\x16 \x16 \"\t"), r#"\x16 \x16 "\t"#);
+/// ```
+#[must_use]
+pub fn shown(bytes: &[u8]) -> String {
+    let shown = bytes.iter().map(|byte| match byte {
+        b' '..=b'~' => char::from(*byte).to_string(),
+        other => other.escape_ascii().to_string(),
+    });
+    shown.collect()
 }
 
 fn hexadecimal(high: u8, low: u8) -> Option<u8> {

@@ -17,4 +17,5 @@ pub const TOO_LONG: &str = "longer than 16 MiB";
 // The public interface is:
 pub use crate::access_line::{AccessLine, Call, Field};
 pub use crate::delimited::{DelimitedRow, Fault, MOST_LINES};
+pub use crate::escape::shown;
 pub use crate::request_line::{RequestLine, ScopeTexts, Subject, TokenObject};
