@@ -177,8 +177,9 @@ public:
     std::string text()
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return "{\"orbgate_decisions_total\":" + object(decisions_) + ",\"orbgate_tokens_refused_total\":" + object(refused_) +
-               ",\"orbgate_misrouted_total\":" + std::to_string(misrouted_) + "}";
+        return "{" + json(orbgate::names::decisions_total) + ":" + object(decisions_) + "," +
+               json(orbgate::names::tokens_refused_total) + ":" + object(refused_) + "," + json(orbgate::names::misrouted_total) + ":" +
+               std::to_string(misrouted_) + "}";
     }
 
 private:

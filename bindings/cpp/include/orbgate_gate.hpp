@@ -15,6 +15,26 @@
 
 namespace orbgate {
 
+// The names under which every language's gate counts, and the values of the label `result`: for your own counters.
+namespace names {
+// cargo xtask codes: names
+inline constexpr std::string_view decisions_total = "orbgate_decisions_total";
+inline constexpr std::string_view tokens_refused_total = "orbgate_tokens_refused_total";
+inline constexpr std::string_view misrouted_total = "orbgate_misrouted_total";
+inline constexpr std::string_view policy_loads_total = "orbgate_policy_loads_total";
+inline constexpr std::string_view audit_lost_total = "orbgate_audit_lost_total";
+inline constexpr std::string_view label_decision = "decision";
+inline constexpr std::string_view label_reason = "reason";
+inline constexpr std::string_view label_route = "route";
+inline constexpr std::string_view label_matched = "matched";
+inline constexpr std::string_view label_result = "result";
+inline constexpr std::string_view load_loaded = "loaded";
+inline constexpr std::string_view load_unreadable = "unreadable";
+inline constexpr std::string_view load_refused = "refused";
+inline constexpr std::string_view load_unfinished = "unfinished";
+// end of names
+} // namespace names
+
 // Which tokens count, from the YAML of orbgate-token.
 class Verifier {
 public:

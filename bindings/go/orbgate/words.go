@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 )
 
 // Words are a decision in words: those of the JSON interface. A text that is null there is empty here.
@@ -41,9 +43,9 @@ func (d Decision) String() string {
 
 func (d Decision) effect() string {
 	if d.IsAllow() {
-		return "allow"
+		return terms.EffectAllow
 	}
-	return "deny"
+	return terms.EffectDeny
 }
 
 // Route is METHOD /template, and for [ReasonMethodNotDeclared] the template alone; empty where the request has no route.

@@ -6,7 +6,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -67,12 +66,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	handle := orbgate.NewHandle(engine)
 	tokens, err := os.ReadFile(given.tokens)
 	if err != nil {
 		return err
 	}
-	config := gate.Config{Policy: handle, Tokens: string(tokens), Count: counted.add}
+	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Count: counted.add}
 	if given.framework == "gin" || given.framework == "echo" {
 		config.Templates = gate.Colons
 	}
@@ -80,10 +78,11 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	outside := protect
 	if given.ungated {
-		protect = nil
+		outside = nil
 	}
-	handler, err := router(given.framework, engine, protect)
+	handler, err := router(given.framework, engine, outside)
 	if err != nil {
 		return err
 	}
@@ -93,7 +92,7 @@ func run() error {
 		return err
 	}
 	say("listening " + listener.Addr().String())
-	go obey(os.Stdin, given.policy, handle)
+	go obey(os.Stdin, given.policy, protect)
 	// `OPTIONS *` is a request like any other.
 	server := &http.Server{Handler: handler, DisableGeneralOptionsHandler: true}
 	return server.Serve(listener)
@@ -240,12 +239,11 @@ func say(line string) {
 }
 
 // What is said on standard input.
-func obey(input io.Reader, policy string, handle *orbgate.Handle) {
+func obey(input io.Reader, policy string, protect *gate.Gate) {
 	for commands := bufio.NewScanner(input); commands.Scan(); {
 		switch commands.Text() {
 		case "reload":
-			if err := reload(policy, handle); err != nil {
-				fmt.Fprintln(os.Stderr, err)
+			if err := protect.Reload(policy); err != nil {
 				say("kept")
 			} else {
 				say("reloaded")
@@ -254,20 +252,6 @@ func obey(input io.Reader, policy string, handle *orbgate.Handle) {
 			say("counted " + counted.json())
 		}
 	}
-}
-
-// Takes a new version of the policy, if it is whole.
-func reload(policy string, handle *orbgate.Handle) error {
-	engine, err := orbgate.FromFile(policy)
-	if err != nil {
-		return err
-	}
-	defer engine.Close()
-	if !engine.HasEndMarker() {
-		return errors.New("the policy has no end marker: it may be half a file")
-	}
-	handle.Store(engine)
-	return nil
 }
 
 // The counters: each by its first label, as the driver asks for them.

@@ -1,6 +1,7 @@
 "use strict";
 const { functions, text } = require("./library.js");
 const { CODES, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
+const { NAMES } = require("./names.js");
 
 const METHOD_NOT_DECLARED = "method_not_declared";
 
@@ -44,7 +45,7 @@ class Decision {
     const reason = reasonName(reasonOf(high));
     const undeclared = reason === METHOD_NOT_DECLARED;
     this.isAllow = effectOf(low) === CODES.EFFECT_ALLOW;
-    this.decision = this.isAllow ? "allow" : "deny";
+    this.decision = this.isAllow ? NAMES.EFFECT_ALLOW : NAMES.EFFECT_DENY;
     this.httpStatus = this.isAllow ? null : functions.reasonStatus(reasonOf(high)) || CODES.DEFAULT_HTTP_STATUS;
     this.reason = reason;
     this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));

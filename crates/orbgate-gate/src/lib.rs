@@ -8,6 +8,7 @@ mod credentials;
 mod gate;
 mod matched;
 mod method;
+pub mod names;
 mod request;
 mod routes;
 mod rules;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, PolicyError};
+use orbgate_gate::names;
 
 use crate::adopt::{Candidate, Version};
 use crate::load_error::LoadError;
@@ -71,7 +72,7 @@ impl Engines {
     /// Every fault of the policy; the current engine stays.
     pub fn reload(&self, policy: &[u8]) -> Result<Digest, PolicyError> {
         let candidate = Candidate::new(policy, &self.load());
-        let candidate = candidate.inspect_err(|_| observe::reloaded("refused"))?;
+        let candidate = candidate.inspect_err(|_| observe::reloaded(names::LOAD_REFUSED))?;
         Ok(self.adopt(candidate))
     }
 
@@ -79,7 +80,7 @@ impl Engines {
     pub(crate) fn adopt(&self, candidate: Candidate) -> Digest {
         let digest = candidate.version.engine.digest();
         self.store(candidate.version.engine);
-        observe::reloaded("loaded");
+        observe::reloaded(names::LOAD_LOADED);
         candidate.changes.say(digest);
         digest
     }

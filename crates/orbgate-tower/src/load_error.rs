@@ -4,6 +4,8 @@ use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
+#[cfg(feature = "watch")]
+use orbgate_gate::names;
 
 use crate::adopt::faults;
 
@@ -38,10 +40,10 @@ impl LoadError {
     /// The label of the counter.
     pub(crate) const fn result(&self) -> &'static str {
         match self {
-            Self::Unreadable(_) => "unreadable",
-            Self::Unsound(_) => "refused",
+            Self::Unreadable(_) => names::LOAD_UNREADABLE,
+            Self::Unsound(_) => names::LOAD_REFUSED,
             Self::Changing => "changing",
-            Self::Unfinished => "unfinished",
+            Self::Unfinished => names::LOAD_UNFINISHED,
             Self::Unsealed => "unsealed",
             Self::Unexpected(_) => "unexpected",
             Self::Overdue(_) => "overdue",

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::{Decision, Effect};
 use orbgate_analysis::Shadowed;
+use orbgate_gate::names;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
@@ -31,13 +32,17 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, sp
     let outcome = effect(decision);
     let (reason, route) = (decision.reason().as_str(), decision.route());
     let labels = [
-        ("decision", outcome.into()),
-        ("reason", reason.into()),
-        ("route", route.unwrap_or_default().to_owned().into()),
+        (names::LABEL_DECISION, outcome.into()),
+        (names::LABEL_REASON, reason.into()),
+        (
+            names::LABEL_ROUTE,
+            route.unwrap_or_default().to_owned().into(),
+        ),
     ];
-    count("orbgate_decisions_total", labels, 1);
+    count(names::DECISIONS_TOTAL, labels, 1);
     if let Some(code) = refused {
-        count("orbgate_tokens_refused_total", [("reason", code.into())], 1);
+        let reason = (names::LABEL_REASON, code.into());
+        count(names::TOKENS_REFUSED_TOTAL, [reason], 1);
         span.record("token_refused", code);
     }
     span.record("decision", outcome);
@@ -57,7 +62,7 @@ pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
         .map_or("same", |disagreement| disagreement.as_str());
     count(
         "orbgate_shadow_decisions_total",
-        [("result", result.into())],
+        [(names::LABEL_RESULT, result.into())],
         1,
     );
     if both.disagreement().is_some() {
@@ -78,10 +83,10 @@ pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
         );
     });
     let labels = [
-        ("route", route.to_owned().into()),
-        ("matched", matched.to_owned().into()),
+        (names::LABEL_ROUTE, route.to_owned().into()),
+        (names::LABEL_MATCHED, matched.to_owned().into()),
     ];
-    count("orbgate_misrouted_total", labels, 1);
+    count(names::MISROUTED_TOTAL, labels, 1);
     span.record("matched", matched);
 }
 
@@ -91,7 +96,8 @@ pub(crate) const fn effect(decision: &Decision<'_>) -> &'static str {
 
 /// Counts a version of a policy: `loaded`, or why it was not.
 pub(crate) fn reloaded(result: &'static str) {
-    count("orbgate_policy_loads_total", [("result", result.into())], 1);
+    let result = (names::LABEL_RESULT, result.into());
+    count(names::POLICY_LOADS_TOTAL, [result], 1);
 }
 
 /// Counts what a version of a policy changed when it was put in force.
@@ -132,7 +138,7 @@ pub(crate) fn policy_waiting(waits: bool) {
 /// Counts audit records that could not be kept.
 #[cfg(feature = "audit")]
 pub(crate) fn audit_lost(records: u64) {
-    count("orbgate_audit_lost_total", [], records);
+    count(names::AUDIT_LOST_TOTAL, [], records);
 }
 
 /// Adds to a counter.

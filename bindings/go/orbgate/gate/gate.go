@@ -22,6 +22,7 @@ import (
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 )
 
 // A Config says what a gate needs. Policy and Tokens are required.
@@ -74,7 +75,7 @@ type Challenge struct {
 }
 
 // A Label is one of a counter. orbgate_decisions_total has decision, reason and route, orbgate_tokens_refused_total has reason, and
-// orbgate_misrouted_total has route and matched. Their values are codes and templates, never a path, and nothing of a token.
+// orbgate_misrouted_total has route and matched, orbgate_policy_loads_total has result. Their values are codes and templates, never a path, and nothing of a token.
 type Label struct{ Name, Value string }
 
 // A Gate is rules and keys. It may be used from any goroutine at any time, Close included.
@@ -291,20 +292,20 @@ func answerOf(step *steps.Step) Answer {
 
 // Reports an answer: to the counters, the log and the audit.
 func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
-	decision := "deny"
+	decision := terms.EffectDeny
 	if answer.IsAllow() {
-		decision = "allow"
+		decision = terms.EffectAllow
 	}
-	g.count("orbgate_decisions_total", Label{"decision", decision}, Label{"reason", answer.Decision.Reason().String()},
-		Label{"route", answer.Decision.Route()})
+	g.count(terms.DecisionsTotal, Label{terms.LabelDecision, decision}, Label{terms.LabelReason, answer.Decision.Reason().String()},
+		Label{terms.LabelRoute, answer.Decision.Route()})
 	if answer.Refused != "" {
-		g.count("orbgate_tokens_refused_total", Label{"reason", answer.Refused})
+		g.count(terms.TokensRefusedTotal, Label{terms.LabelReason, answer.Refused})
 	}
 	if step != nil && step.Audit != nil {
 		g.audit.Lock()
 		defer g.audit.Unlock()
 		if _, err := io.WriteString(g.config.Audit, *step.Audit+"\n"); err != nil {
-			g.count("orbgate_audit_lost_total")
+			g.count(terms.AuditLostTotal)
 		}
 	}
 	return answer
@@ -312,7 +313,7 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 
 // Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not name.
 func (g *Gate) misrouted(route, matched string) {
-	g.count("orbgate_misrouted_total", Label{"route", route}, Label{"matched", matched})
+	g.count(terms.MisroutedTotal, Label{terms.LabelRoute, route}, Label{terms.LabelMatched, matched})
 	g.said.Do(func() {
 		g.config.Logger.Error("requests are refused: the router has taken a route that the policy lacks, or none", "route", route, "matched", matched)
 	})
@@ -322,6 +323,33 @@ func (g *Gate) count(counter string, labels ...Label) {
 	if g.config.Count != nil {
 		g.config.Count(counter, labels...)
 	}
+}
+
+// Reload puts a new version of the policy in force, from a file: every later request is decided by it. The file must end in the end marker,
+// so that half a file is never taken. Otherwise, and if it has faults or cannot be read, the former policy stays, and the error is as that of
+// [orbgate.FromFile].
+func (g *Gate) Reload(path string) error {
+	result := terms.LoadLoaded
+	engine, err := orbgate.FromFile(path)
+	switch {
+	case errors.Is(err, orbgate.ErrIO):
+		result = terms.LoadUnreadable
+	case err != nil:
+		result = terms.LoadRefused
+	case !engine.HasEndMarker():
+		result = terms.LoadUnfinished
+		err = &orbgate.Error{Status: orbgate.StatusInvalidPolicy, Path: path, Message: path + ": the policy has no end marker, the line `...`: it may be half-written"}
+	default:
+		g.config.Policy.Store(engine)
+	}
+	engine.Close()
+	g.count(terms.PolicyLoadsTotal, Label{terms.LabelResult, result})
+	if err != nil {
+		g.config.Logger.Error("the policy stays as it was", "error", err)
+		return fmt.Errorf("gate: %w", err)
+	}
+	g.config.Logger.Info("a policy is in force", "path", path)
+	return nil
 }
 
 // Revoke never again uses an issuer's key with this kid, even if the issuer still publishes it: for a key whose private half was stolen.

@@ -16,12 +16,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -284,6 +287,39 @@ func TestARequestIsAnswered(t *testing.T) {
 	}
 	if strings.Contains(audit.String(), good) {
 		t.Error("the audit has a token")
+	}
+}
+
+func TestOnlyAWholePolicyIsReloaded(t *testing.T) {
+	i := newIssuer(t)
+	var results []string
+	protect := newGate(t, i, gate.Config{Count: func(name string, labels ...gate.Label) {
+		if name == "orbgate_policy_loads_total" && labels[0].Name == "result" {
+			results = append(results, labels[0].Value)
+		}
+	}})
+	request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "rsa", nil)}}
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: [GET /a] } } } }\n"
+	if err := protect.Reload(file); !errors.Is(err, orbgate.ErrIO) || !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	for _, text := range []string{"orbgate: 2\n...\n", policy} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := protect.Reload(file); !errors.Is(err, orbgate.ErrInvalidPolicy) || !protect.Ask(t.Context(), request).IsAllow() {
+			t.Error(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte(policy+"...\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := protect.Reload(file); err != nil || protect.Ask(t.Context(), request).Status != 404 {
+		t.Error(err)
+	}
+	if !slices.Equal(results, []string{"unreadable", "refused", "unfinished", "loaded"}) {
+		t.Error(results)
 	}
 }
 

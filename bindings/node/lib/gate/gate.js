@@ -6,6 +6,7 @@ const { Engine, openOf } = require("../engine.js");
 const { Handle } = require("../handle.js");
 const { OK, PolicyError, check, closed, policyError } = require("../errors.js");
 const { fromRead } = require("../file.js");
+const { NAMES } = require("../names.js");
 const { text, copy } = require("../library.js");
 const { whole, lengthOf } = require("../text.js");
 const { gates, gateSizes } = require("./abi.js");
@@ -92,11 +93,11 @@ class Gate {
         throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, faults: [] });
       }
       this.#policy.store(engine);
-      this.#observer.loaded("loaded", `a policy is in force: ${engine.digest}`);
+      this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is in force: ${engine.digest}`);
       return engine;
     } catch (error) {
       const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
-      this.#observer.loaded(RESULTS[code] ?? "refused", `the policy stays as it was: ${message}`);
+      this.#observer.loaded(RESULTS[code] ?? NAMES.LOAD_REFUSED, `the policy stays as it was: ${message}`);
       throw error;
     }
   }
@@ -273,7 +274,7 @@ function stepOf(call) {
 }
 
 /** Why a policy was not put in force, by the code of its error. @type {Record<string, string>} */
-const RESULTS = { io: "unreadable", unfinished: "unfinished" };
+const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED };
 
 /**
  * @param {(out: number[], error: number[]) => number} make

@@ -1,5 +1,6 @@
 "use strict";
 // What can be observed of a gate: counters, an audit, a log. Labels are codes and templates, never a path, and nothing of a token.
+const { NAMES } = require("../names.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
@@ -28,11 +29,12 @@ class Observer {
    * @param {string | null} line for the audit
    */
   answered({ decision, isAllow, refused, misrouted }, route, line) {
-    this.#counted("orbgate_decisions_total", {
-      decision: isAllow ? "allow" : "deny", reason: decision.reason, route: decision.route ?? "",
+    this.#counted(NAMES.DECISIONS_TOTAL, {
+      [NAMES.LABEL_DECISION]: isAllow ? NAMES.EFFECT_ALLOW : NAMES.EFFECT_DENY, [NAMES.LABEL_REASON]: decision.reason,
+      [NAMES.LABEL_ROUTE]: decision.route ?? "",
     });
     if (refused !== null) {
-      this.#counted("orbgate_tokens_refused_total", { reason: refused });
+      this.#counted(NAMES.TOKENS_REFUSED_TOTAL, { [NAMES.LABEL_REASON]: refused });
     }
     if (misrouted !== null) {
       this.#misrouted(route ?? "", misrouted);
@@ -48,8 +50,8 @@ class Observer {
    * @param {string} message
    */
   loaded(result, message) {
-    this.#counted("orbgate_policy_loads_total", { result });
-    this.log[result === "loaded" ? "info" : "error"](`orbgate: ${message}`);
+    this.#counted(NAMES.POLICY_LOADS_TOTAL, { [NAMES.LABEL_RESULT]: result });
+    this.log[result === NAMES.LOAD_LOADED ? "info" : "error"](`orbgate: ${message}`);
   }
 
   /**
@@ -57,7 +59,7 @@ class Observer {
    * @param {string} matched
    */
   #misrouted(route, matched) {
-    this.#counted("orbgate_misrouted_total", { route, matched });
+    this.#counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
     if (!this.#saidMisrouted) {
       this.#saidMisrouted = true;
       this.log.error(`orbgate: requests of \`${route}\` are refused: the router has taken \`${matched}\`, which the policy lacks, or none`);

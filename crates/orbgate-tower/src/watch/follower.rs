@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use orbgate::policy::PolicyFile;
 use orbgate::{Engine, PolicyError};
+use orbgate_gate::names;
 
 use super::attempt::Attempt;
 use super::settings::WatchSettings;
@@ -164,7 +165,7 @@ impl Follower {
         self.resting = None;
         // Reported once, until the file can be read again.
         if self.judged.take().is_some() {
-            observe::reloaded("unreadable");
+            observe::reloaded(names::LOAD_UNREADABLE);
             tracing::error!(%error, "policy unreadable, the former stays");
         }
     }

@@ -18,6 +18,7 @@ use std::thread;
 use std::time::Instant;
 
 use orbgate::policy::PolicyFile;
+use orbgate_gate::names;
 
 use crate::adopt::{Ending, Version};
 use crate::engines::Engines;
@@ -69,7 +70,7 @@ impl Engines {
         settings.judge(&version, Ending::default())?;
         let ending = version.ending;
         self.store(version.engine);
-        observe::reloaded("loaded");
+        observe::reloaded(names::LOAD_LOADED);
         observe::policy_read();
         observe::policy_waiting(false);
         let follower = Follower::new(self.clone(), settings, ending, text);

@@ -14,6 +14,7 @@ from .. import _native
 from .._errors import OrbgateError, PolicyError
 from .._native import Answer, BearerToken
 from .._policy import Policy
+from . import _names
 from ._audit import line_of
 from ._count import counter
 from ._fetch import Fetched, fetch
@@ -122,19 +123,19 @@ class Gate(_native.Gate):
         It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, or `OSError` if it
         cannot be read, and then the former policy stays.
         """
-        result = "refused"
+        result = _names.LOAD_REFUSED
         try:
             policy = Policy.from_file(file)
             if not policy.has_end_marker:
-                result = "unfinished"
+                result = _names.LOAD_UNFINISHED
                 raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
         except (PolicyError, OSError) as error:
-            result = "unreadable" if isinstance(error, OSError) else result
-            self._count("orbgate_policy_loads_total", {"result": result})
+            result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
+            self._count(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
             logger.error("the policy stays as it was: %s", error)
             raise
         self.policy = policy
-        self._count("orbgate_policy_loads_total", {"result": "loaded"})
+        self._count(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: _names.LOAD_LOADED})
         logger.info("a policy is in force: %s", policy.digest)
         return policy
 
@@ -192,16 +193,17 @@ class Gate(_native.Gate):
             answer = self.again(answer, method, target, router())
             if answer.misrouted is not None:
                 self.warn("requests are refused: the router has taken `%s` for `%s`, a route that the policy lacks, or none", answer.misrouted, route)
-                self._count("orbgate_misrouted_total", {"route": route, "matched": answer.misrouted})
+                self._count(_names.MISROUTED_TOTAL, {_names.LABEL_ROUTE: route, _names.LABEL_MATCHED: answer.misrouted})
         self._note(answer)
         return answer
 
     def _note(self, answer: Answer) -> None:
         decision = answer.decision
         effect, reason = decision.decision.value, decision.reason.value
-        self._count("orbgate_decisions_total", {"decision": effect, "reason": reason, "route": decision.route or ""})
+        labels = {_names.LABEL_DECISION: effect, _names.LABEL_REASON: reason, _names.LABEL_ROUTE: decision.route or ""}
+        self._count(_names.DECISIONS_TOTAL, labels)
         if answer.refused is not None:
-            self._count("orbgate_tokens_refused_total", {"reason": answer.refused})
+            self._count(_names.TOKENS_REFUSED_TOTAL, {_names.LABEL_REASON: answer.refused})
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%s: %s, about %s, token refused: %s", effect, reason, decision.about, answer.refused)
         if self._audit is not None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from . import _names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _NAMES = (
-    "orbgate_decisions_total",
-    "orbgate_tokens_refused_total",
-    "orbgate_misrouted_total",
-    "orbgate_policy_loads_total",
+    _names.DECISIONS_TOTAL,
+    _names.TOKENS_REFUSED_TOTAL,
+    _names.MISROUTED_TOTAL,
+    _names.POLICY_LOADS_TOTAL,
 )
 
 

@@ -194,7 +194,7 @@ impl Code {
         }
     }
 
-    fn upper(&self) -> String {
+    pub(super) fn upper(&self) -> String {
         self.word.to_uppercase()
     }
 

@@ -1,6 +1,8 @@
 //! The codes in every language and on the pages.
 
 mod family;
+#[cfg(feature = "gate")]
+mod names;
 
 pub(super) use self::family::families;
 

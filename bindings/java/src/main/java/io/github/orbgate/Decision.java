@@ -124,7 +124,7 @@ public final class Decision {
 
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder(isAllow() ? "allow" : "deny").append(": ").append(reason());
+        StringBuilder text = new StringBuilder(isAllow() ? Names.EFFECT_ALLOW : Names.EFFECT_DENY).append(": ").append(reason());
         detail().ifPresent(detail -> text.append(", ").append(detail));
         route().ifPresent(route -> text.append(", ").append(route));
         scope().ifPresent(scope -> text.append(", ").append(scope));

@@ -116,18 +116,18 @@ public final class Gate implements Guard, AutoCloseable {
     private Answer seen(Answer answer) {
         Decision decision = answer.decision();
         count.accept(
-                "orbgate_decisions_total",
+                Names.DECISIONS_TOTAL,
                 Map.of(
-                        "decision", answer.isAllow() ? "allow" : "deny",
-                        "reason", decision.reason().toString(),
-                        "route", decision.route().orElse("")));
-        answer.refused().ifPresent(code -> count.accept("orbgate_tokens_refused_total", Map.of("reason", code)));
+                        Names.LABEL_DECISION, answer.isAllow() ? Names.EFFECT_ALLOW : Names.EFFECT_DENY,
+                        Names.LABEL_REASON, decision.reason().toString(),
+                        Names.LABEL_ROUTE, decision.route().orElse("")));
+        answer.refused().ifPresent(code -> count.accept(Names.TOKENS_REFUSED_TOTAL, Map.of(Names.LABEL_REASON, code)));
         return answer;
     }
 
     private void misrouted(Step step) {
         String route = step.answer.decision().about().orElse("");
-        count.accept("orbgate_misrouted_total", Map.of("route", route, "matched", step.misrouted));
+        count.accept(Names.MISROUTED_TOTAL, Map.of(Names.LABEL_ROUTE, route, Names.LABEL_MATCHED, step.misrouted));
         if (!saidMisrouted.getAndSet(true)) {
             LOGGER.log(
                     Level.ERROR,
@@ -144,17 +144,21 @@ public final class Gate implements Guard, AutoCloseable {
      * @throws IOException if the file cannot be read
      */
     public void reload(Path file) throws IOException {
-        boolean isLoaded = false;
+        String result = Names.LOAD_REFUSED;
         try (Engine next = Engine.fromFile(file)) {
             if (!next.hasEndMarker()) {
+                result = Names.LOAD_UNFINISHED;
                 String message = "the policy has no end marker, the line `...`: it may be half-written";
                 throw new PolicyException(message, 1, 1, List.of(new Fault(1, 1, message))).in(file);
             }
             policy.store(next);
-            isLoaded = true;
+            result = Names.LOAD_LOADED;
             LOGGER.log(Level.INFO, () -> "a policy is in force: " + next.digest());
+        } catch (IOException problem) {
+            result = Names.LOAD_UNREADABLE;
+            throw problem;
         } finally {
-            count.accept("orbgate_policy_loads_total", Map.of("result", isLoaded ? "loaded" : "refused"));
+            count.accept(Names.POLICY_LOADS_TOTAL, Map.of(Names.LABEL_RESULT, result));
         }
     }
 

@@ -15,6 +15,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -45,7 +46,7 @@ class GateTest {
     private final List<String> audit = new ArrayList<>();
     private final Handle policy = new Handle(Engine.external());
     private final Gate gate = Gate.builder(policy, issuer.tokens())
-            .count((counter, labels) -> counts.merge(counter + labels.getOrDefault("reason", ""), 1, Integer::sum))
+            .count((counter, labels) -> counts.merge(counter + labels.getOrDefault("reason", labels.getOrDefault("result", "")), 1, Integer::sum))
             .audit(audit::add)
             .build();
 
@@ -164,13 +165,18 @@ class GateTest {
     @Test
     void onlyAWholePolicyIsReloaded(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("policy.yaml");
+        assertThrows(IOException.class, () -> gate.reload(file));
+        Files.writeString(file, "orbgate: 2\n");
+        assertThrows(PolicyException.class, () -> gate.reload(file));
         Files.writeString(file, EngineTest.POLICY);
         assertThrows(PolicyException.class, () -> gate.reload(file));
         assertTrue(gate.ask(get(ORBS, reader)).isAllow());
         Files.writeString(file, EngineTest.POLICY + "...\n");
         gate.reload(file);
         assertEquals(404, gate.ask(get(ORBS, reader)).httpStatus());
-        assertEquals(2, counts.get("orbgate_policy_loads_total"));
+        for (String result : new String[] {"unreadable", "refused", "unfinished", "loaded"}) {
+            assertEquals(1, counts.get("orbgate_policy_loads_total" + result), result);
+        }
     }
 
     @Test

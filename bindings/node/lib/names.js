@@ -1,0 +1,23 @@
+"use strict";
+// The names of what gates count and say. Made by `cargo xtask codes`; not to be edited.
+
+const NAMES = Object.freeze({
+  EFFECT_DENY: "deny",
+  EFFECT_ALLOW: "allow",
+  DECISIONS_TOTAL: "orbgate_decisions_total",
+  TOKENS_REFUSED_TOTAL: "orbgate_tokens_refused_total",
+  MISROUTED_TOTAL: "orbgate_misrouted_total",
+  POLICY_LOADS_TOTAL: "orbgate_policy_loads_total",
+  AUDIT_LOST_TOTAL: "orbgate_audit_lost_total",
+  LABEL_DECISION: "decision",
+  LABEL_REASON: "reason",
+  LABEL_ROUTE: "route",
+  LABEL_MATCHED: "matched",
+  LABEL_RESULT: "result",
+  LOAD_LOADED: "loaded",
+  LOAD_UNREADABLE: "unreadable",
+  LOAD_REFUSED: "refused",
+  LOAD_UNFINISHED: "unfinished",
+});
+
+module.exports = { NAMES };
