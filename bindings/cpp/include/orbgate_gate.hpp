@@ -81,6 +81,14 @@ enum class FetchFailure : std::uint32_t {
 // Fetches. It runs in a thread of its own, of which there is one at most for each issuer; what it throws is `unreachable`.
 using Fetcher = std::function<std::variant<Response, FetchFailure>(const Fetch &)>;
 
+// Whether a whole body says that its request allows bonus orbs: a JSON object with `"allowBonusOrbsUse": true`, once.
+inline BonusOrbs bonus_orbs_in(Text body) noexcept
+{
+    std::uint8_t allows = 0;
+    const OrbgateStatus status = orbgate_allows_bonus_orbs(body.data(), body.size(), &allows);
+    return status == ORBGATE_STATUS_OK && allows == 1 ? BonusOrbs::allow : BonusOrbs::refuse;
+}
+
 // A request as it came over the wire. It only refers to its texts.
 struct GateRequest {
     std::string_view method;

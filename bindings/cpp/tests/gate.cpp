@@ -95,6 +95,15 @@ void a_failure_is_a_denial(const orbgate::Engine &engine)
     CHECK(std::chrono::steady_clock::now() - start < 500ms);
 }
 
+void a_body_allows_bonus_orbs()
+{
+    const std::string body = "{\"allowBonusOrbsUse\":true}";
+    CHECK(orbgate::bonus_orbs_in(body) == orbgate::BonusOrbs::allow);
+    CHECK(orbgate::bonus_orbs_in(body + body) == orbgate::BonusOrbs::refuse);
+    CHECK(orbgate::bonus_orbs_in("{\"allowBonusOrbsUse\":\"true\"}") == orbgate::BonusOrbs::refuse);
+    CHECK(orbgate::bonus_orbs_in("") == orbgate::BonusOrbs::refuse);
+}
+
 void what_is_missing_denies(const orbgate::Engine &engine)
 {
     auto gate = std::move(*orbgate::Gate::make(verifier(), serve));
@@ -132,6 +141,7 @@ int main()
     const auto engine = std::move(*orbgate::Engine::external());
     a_token_waits_for_its_keys(engine);
     a_failure_is_a_denial(engine);
+    a_body_allows_bonus_orbs();
     what_is_missing_denies(engine);
     return 0;
 }

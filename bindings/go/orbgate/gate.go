@@ -31,6 +31,7 @@ type libraryGate interface {
 	revoke(issuer, kid string) Status
 	forget(issuer string) Status
 	status() []steps.Issuer
+	allowsBonusOrbs(body []byte) bool
 	free()
 }
 
@@ -131,6 +132,11 @@ func (g *gateOf) Forget(issuer string) error {
 	err := error(ErrClosed)
 	g.open(func() { err = g.library.forget(issuer).err() })
 	return err
+}
+
+func (g *gateOf) AllowsBonusOrbs(body []byte) (allows bool) {
+	g.open(func() { allows = g.library.allowsBonusOrbs(body) })
+	return allows
 }
 
 func (g *gateOf) Status() (issuers []steps.Issuer) {

@@ -202,6 +202,12 @@ func (g cgoGate) forget(issuer string) Status {
 	return Status(C.orbgate_gate_forget(g.pointer, chars(issuer), size(issuer)))
 }
 
+func (g cgoGate) allowsBonusOrbs(body []byte) bool {
+	var allows C.uint8_t
+	status := Status(C.orbgate_allows_bonus_orbs(chars(string(body)), size(string(body)), &allows))
+	return status == statusOK && allows == 1
+}
+
 func (g cgoGate) status() []steps.Issuer {
 	var status *C.OrbgateKeyStatus
 	if C.orbgate_gate_status(g.pointer, &status) != C.ORBGATE_STATUS_OK {

@@ -354,6 +354,23 @@ func (g *wasmGate) named(function string, names ...string) Status {
 	})
 }
 
+func (g *wasmGate) allowsBonusOrbs(body []byte) (allows bool) {
+	g.locked(func() Status {
+		var room handed
+		text := room.text(string(body))
+		if !room.put(g.instance, &text) {
+			return StatusPanic
+		}
+		status := g.instance.status("orbgate_allows_bonus_orbs", uint64(text.Data), uint64(text.Len), uint64(g.base))
+		allows = status == statusOK && g.room[0] == 1
+		if !room.free(g.instance) {
+			return StatusPanic
+		}
+		return status
+	})
+	return allows
+}
+
 func (g *wasmGate) status() (issuers []steps.Issuer) {
 	g.locked(func() Status {
 		if status := g.instance.status("orbgate_gate_status", uint64(g.address), uint64(g.base)); status != statusOK {

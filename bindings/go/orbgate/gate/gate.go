@@ -41,6 +41,9 @@ type Config struct {
 	Templates Templates
 	// BonusOrbs says whether a request allows bonus orbs; by default none does.
 	BonusOrbs func(*http.Request) bool
+	// BonusFromBody is how many bytes of the body of an allowed request the middleware reads for `"allowBonusOrbsUse": true`; by default
+	// none. The service still gets the whole body. One that is longer allows no bonus orbs.
+	BonusFromBody int64
 	// Challenge is what a denied caller is told in WWW-Authenticate.
 	Challenge Challenge
 	// Flat403 answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
@@ -220,7 +223,13 @@ type Token struct {
 }
 
 // Ask asks about a request. It waits for the network only where keys must come first, and no longer than the context.
-func (g *Gate) Ask(ctx context.Context, request Request) Answer {
+func (g *Gate) Ask(ctx context.Context, request Request) Answer { return g.seen(g.ask(ctx, request)) }
+
+// AllowsBonusOrbs says whether a whole body is a JSON object that says `"allowBonusOrbsUse": true`, once: for [Request.AllowBonusOrbs].
+func (g *Gate) AllowsBonusOrbs(body []byte) bool { return g.raw.AllowsBonusOrbs(body) }
+
+// The answer and the step that has it, before anybody has seen it.
+func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 	engine := g.config.Policy.Load()
 	defer func() { engine.Close() }()
 	asked := steps.Request{
@@ -242,7 +251,7 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 	g.startFetches()
 	for {
 		if err != nil {
-			return g.seen(Answer{Status: http.StatusForbidden, Err: err}, nil)
+			return Answer{Status: http.StatusForbidden, Err: err}, nil
 		}
 		switch step.Kind {
 		case steps.StepAnswer:
@@ -250,7 +259,7 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 				// It was allowed by the route that it is about.
 				g.misrouted(engine.Decide(request.Method, request.Target, orbgate.NoToken()).About(), *step.Misrouted)
 			}
-			return g.seen(answerOf(step), step)
+			return answerOf(step), step
 		case steps.StepCheckSignature:
 			isRight := g.keys.verify(step.Algorithm, step.Key, step.Message, step.Signature)
 			step, err = g.raw.Checked(engine, step, isRight, unixMS(), g.monotonicMS())
@@ -259,7 +268,7 @@ func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 			isOver := func() bool { return g.raw.IsOver(step, g.monotonicMS()) }
 			if gone := g.wait(ctx, until, isOver); gone != nil {
 				g.raw.Drop(step)
-				return g.seen(Answer{Status: http.StatusForbidden, Err: gone}, nil)
+				return Answer{Status: http.StatusForbidden, Err: gone}, nil
 			}
 			// The policy may be a later one by now.
 			engine.Close()

@@ -29,6 +29,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
@@ -287,6 +288,55 @@ func TestARequestIsAnswered(t *testing.T) {
 	}
 	if strings.Contains(audit.String(), good) {
 		t.Error("the audit has a token")
+	}
+}
+
+func TestABodyAllowsBonusOrbs(t *testing.T) {
+	i := newIssuer(t)
+	var decisions atomic.Int32
+	protect := newGate(t, i, gate.Config{BonusFromBody: 64, Count: func(name string, labels ...gate.Label) { decisions.Add(1) }})
+	server := httptest.NewServer(protect.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		call, _ := gate.From(r.Context())
+		charge, _ := call.Decision.Charge()
+		fmt.Fprintf(w, "%v %v %s", charge.BonusAllowed, err, body)
+	})))
+	defer server.Close()
+	const run = "/api/v1/external/voxies/prompt/run"
+	token := i.token(t, "rsa", map[string]any{"scope": "write:voxies"})
+	pad := strings.Repeat(" ", 64)
+	for body, allows := range map[string]bool{
+		`{"allowBonusOrbsUse":true}`: true, `{"allowBonusOrbsUse":false}`: false, `{"allowBonusOrbsUse":true`: false, "": false,
+		`{"allowBonusOrbsUse":true}` + pad[26:]: true, `{"allowBonusOrbsUse":true}` + pad: false,
+	} {
+		for _, length := range []int64{int64(len(body)), -1} {
+			request, err := http.NewRequest("POST", server.URL+run, io.NopCloser(strings.NewReader(body)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.ContentLength = length
+			request.Header.Set("Authorization", "Bearer "+token)
+			response, err := server.Client().Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, _ := io.ReadAll(response.Body)
+			response.Body.Close()
+			if string(said) != fmt.Sprintf("%v <nil> %s", allows, body) {
+				t.Errorf("%q, %d: %s", body, length, said)
+			}
+		}
+	}
+	if decisions.Load() != 12 {
+		t.Errorf("%d decisions", decisions.Load())
+	}
+	// A denied body is not read.
+	denied := httptest.NewRequest("POST", run, iotest.ErrReader(errors.New("read")))
+	if answer := protect.AskHTTP(denied); answer.Status != 401 {
+		t.Error(answer)
+	}
+	if body, err := io.ReadAll(denied.Body); len(body) != 0 || err == nil || err.Error() != "read" {
+		t.Error(err)
 	}
 }
 

@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strings"
 
@@ -28,7 +30,31 @@ func (g *Gate) AskHTTP(r *http.Request) Answer {
 	if g.config.Template != nil {
 		return g.AskRouted(r, g.config.Template(r))
 	}
-	return g.Ask(r.Context(), g.request(r))
+	return g.askWithBody(r, g.request(r))
+}
+
+// Reads no body of a request that is denied.
+func (g *Gate) askWithBody(r *http.Request, request Request) Answer {
+	answer, step := g.ask(r.Context(), request)
+	if answer.IsAllow() && !request.AllowBonusOrbs && g.bodyAllowsBonusOrbs(r) {
+		request.AllowBonusOrbs = true
+		answer, step = g.ask(r.Context(), request)
+	}
+	return g.seen(answer, step)
+}
+
+func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
+	most := g.config.BonusFromBody
+	if most <= 0 || r.Body == nil || r.ContentLength > most {
+		return false
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	// What was read comes first, and then the rest, or the same error.
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
+	return err == nil && int64(len(body)) <= most && g.AllowsBonusOrbs(body)
 }
 
 // AskRouted asks about a request that a router has taken to the route of this template, written with its prefix and as
@@ -36,7 +62,7 @@ func (g *Gate) AskHTTP(r *http.Request) Answer {
 func (g *Gate) AskRouted(r *http.Request, template string) Answer {
 	request := g.request(r)
 	request.Routed, request.Template = true, template
-	return g.Ask(r.Context(), request)
+	return g.askWithBody(r, request)
 }
 
 func (g *Gate) request(r *http.Request) Request {

@@ -107,6 +107,7 @@ type Gate interface {
 	Revoke(issuer, kid string) error
 	Forget(issuer string) error
 	Status() []Issuer
+	AllowsBonusOrbs(body []byte) bool
 	Close()
 }
 
