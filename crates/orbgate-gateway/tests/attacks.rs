@@ -195,6 +195,13 @@ fn a_head_has_as_many_bytes_as_it_may_and_not_one_more() {
     let counted = |place: &str| attacked.gateway.counted(&[&faults[..], &[place]].concat());
     assert_eq!(counted(&attacked.nginx), 2);
 
+    // There are 100, and five of them are the question's own.
+    for (more, expected) in [(95, 200), (96, 431)] {
+        let question = attacked.issuer.question(&vec![("X-A", ""); more]);
+        assert_eq!(ask(&attacked.nginx, &question).status, expected, "{more}");
+    }
+    assert_eq!(counted(&attacked.nginx), 3);
+
     // HTTP/2 counts 32 bytes more for each field (RFC 9113, 6.5.2).
     let size = |(name, value): &Field<'_>| name.len() + value.len() + 32;
     let own = CHECK.iter().map(size).sum::<usize>() + size(&(b"x-long", b""));
