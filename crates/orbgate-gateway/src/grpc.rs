@@ -17,12 +17,13 @@ use envoy_types::pb::google::rpc;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::WithTrailers;
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use prost::Message as _;
 
 use crate::answers::{ALLOWED, HttpAnswer, OVERLOADED, REMOVE};
 use crate::authorizer::Authorizer;
+use crate::body::{Unread, whole};
 use crate::config::Limits;
 use crate::connection::{Protocol, Service};
 use crate::faults::Fault;
@@ -75,11 +76,10 @@ impl Grpc {
             return Err(Fault::Unclear);
         }
         let most = LARGEST.saturating_add(BEFORE);
-        let whole = tokio::time::timeout(self.limits.idle, Limited::new(body, most).collect());
-        match whole.await {
-            Ok(Ok(body)) => only(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Fault::MessageTooLarge),
-            Ok(Err(_)) | Err(_) => Err(Fault::Unclear),
+        match whole(body, most, self.limits.idle).await {
+            Ok(body) => only(body),
+            Err(Unread::TooLarge) => Err(Fault::MessageTooLarge),
+            Err(Unread::TooSlow | Unread::NotWhole) => Err(Fault::Unclear),
         }
     }
 }

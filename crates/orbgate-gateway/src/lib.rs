@@ -8,6 +8,7 @@ mod admin;
 mod answers;
 mod authorizer;
 mod authzen;
+mod body;
 mod config;
 mod connection;
 mod faults;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts as Head;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use orbgate_gate::Credentials;
 use serde::Deserialize;
@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answers::{HttpAnswer, OVERLOADED, explained};
 use crate::authorizer::Authorizer;
+use crate::body::{Unread, whole};
 use crate::connection::{Protocol, Service};
 use crate::state::State;
 
@@ -186,22 +187,24 @@ impl Authzen {
             let message = "the `Content-Type` must be `application/json`";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         }
-        let whole = tokio::time::timeout(self.patience, Limited::new(body, LARGEST).collect());
-        match whole.await {
-            Ok(Ok(body)) => Ok(body.to_bytes()),
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err((
+        let unread = match whole(body, LARGEST, self.patience).await {
+            Ok(body) => return Ok(body),
+            Err(unread) => unread,
+        };
+        Err(match unread {
+            Unread::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 format!("the message has more than {LARGEST} bytes"),
-            )),
-            Ok(Err(_)) => Err((
+            ),
+            Unread::NotWhole => (
                 StatusCode::BAD_REQUEST,
                 "the message is not whole".to_owned(),
-            )),
-            Err(_) => Err((
+            ),
+            Unread::TooSlow => (
                 StatusCode::REQUEST_TIMEOUT,
                 "the message takes too long".to_owned(),
-            )),
-        }
+            ),
+        })
     }
 }
 
