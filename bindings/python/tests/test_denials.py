@@ -104,6 +104,14 @@ def test_what_denied_calls_look_like() -> None:
     assert "hidden" not in text
 
 
+def test_a_client_that_lacks_several_scopes_is_told_of_each() -> None:
+    """How many others it lacks, and what else is denied to it, does not make it right."""
+    several = "orbgate: 1\napis: {a: {base_path: /v, scopes: {a: {orbs: false, routes: [GET /a]}, b: {orbs: false, routes: [GET /b]}, c: {orbs: false, routes: [GET /c]}, d: {orbs: false, routes: [GET /d]}}}}"
+    log = [call for scope in "abc" for call in calls("cron", 40, "GET", f"/v/{scope}", DAY / 40)] + calls("cron", 9, "GET", "/v/d", DAY / 9)
+    rows = report(pa.Table.from_pylist([{**call, "scopes": ""} for call in log]), Policy.from_yaml(several)).figures.denials
+    assert {(row.scope, row.looks_like) for row in rows} == {("a", "misconfigured client"), ("b", "misconfigured client"), ("c", "misconfigured client"), ("d", None)}
+
+
 def test_without_another_policy_nobody_is_stale() -> None:
     made = report(pa.Table.from_pylist(LOG), NEW)
     assert of(made.figures.denials, "aged")[1:3] == ("unknown paths", None) and of(made.figures.denials, "aged").looks_like is None
@@ -153,6 +161,8 @@ def test_the_readme_has_the_definitions() -> None:
         ("/m/123e4567-e89b-12d3-a456-426614174000", "/m/{}"),
         ("/m/8f3a9c0d", "/m/{}"),
         ("/m/vox_01HZX4T9K2M7Q8W3", "/m/{}"),
+        ("/days/2026-11-01/calls", "/days/{}/calls"),
+        ("/users/ann.b@example.com", "/users/{}"),
         ("/x17", "/x17"),
         ("/wp-17.php", "/wp-17.php"),
         ("/backup-2026-11-01", "/backup-2026-11-01"),

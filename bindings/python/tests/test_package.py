@@ -48,8 +48,13 @@ def test_it_is_imported_in_half_the_time_of_asyncio() -> None:
         own = next(line for line in lines if line.endswith(f"| {module}"))
         return int(own.split("|")[1])
 
-    times = [(once("orbgate"), once("asyncio")) for _ in range(7)]
-    assert min(own for own, _ in times) < min(other for _, other in times) / 2
+    # As often as it takes: what else runs on the machine makes an import slower, never faster.
+    own = other = sys.maxsize
+    for _ in range(60):
+        own, other = min(own, once("orbgate")), min(other, once("asyncio"))
+        if own < other / 2:
+            return
+    raise AssertionError(f"orbgate takes {own} µs, asyncio {other} µs")
 
 
 def test_it_brings_a_command() -> None:

@@ -95,6 +95,7 @@ def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
     assert (found.newly_allowed, found.newly_denied, found.calls) == (allowed, denied, changes.total()) and allowed > 0 < denied
     text = html.unescape(" ".join(check_harmless(made.html).texts))
     assert f"newly allowed {allowed:,}, newly denied {denied:,}" in text and "Against the other policy" in text
+    assert f"Decided otherwise than by {BASE.name or 'a policy without a name'}, {BASE.digest}:" in text and found.base_name == BASE.name
     assert "hidden" not in text
     alike = report(table(REQUESTS), POLICY, base=POLICY)
     assert alike.figures.changes is not None and not alike.figures.changes.rows

@@ -68,6 +68,15 @@ def test_the_page_says_which_properties_hold_and_who_is_against_the_others(tmp_p
     assert len(against) == 3 and against[1][1] == against[2][1] and against[1][2] != against[2][2]
 
 
+@pytest.mark.parametrize("callers", ["any *", "user", "organisation *", "any read:orbs read:keys"])
+def test_what_keeps_calls_apart_says_that_its_tokens_have_one_scope(callers: str, tmp_path: Path) -> None:
+    """A token with every scope may call everything, so a reader must not take it for safe."""
+    text = f"apart | {callers} | {ACCOUNT}, GET /api/v1/external/orbs"
+    made = report(TABLE, Policy.external(), properties=file_of(tmp_path, text))
+    [[*_, because]] = cells(made.html, "Properties of policy.test.yaml")
+    assert ("its tokens have one scope each" in made.html) == (because == "no token with one scope is against it") == ("read" not in callers)
+
+
 def test_all_hold_also_of_a_log_without_calls(tmp_path: Path) -> None:
     path = file_of(tmp_path, HOLDS)
     for log in (TABLE, TABLE.slice(0, 0)):

@@ -267,7 +267,7 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
         first = found.examples[before, after, route][0]
         rows.append(Change(before, after, route, calls, first["method"], _without_query(first["target"])))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
-    return Changes(base.digest, found.newly_allowed, found.newly_denied, Rows(Change, rows))
+    return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, Rows(Change, rows))
 
 
 def _without_query(target: str | None) -> str | None:

@@ -39,15 +39,16 @@ PROBED_PATHS = 20
 # Paths are counted by half an hour: two next to each other are never more than an hour. After a whole block, a group keeps 64 of them.
 SLOT, SLOTS = 1_800, 64
 # A part of a path that is an id: paths that differ in ids alone are those of one template.
-ID = re.compile(rb"(?<=/)(?:\d+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=/|$)")
+ID = re.compile(rb"(?<=/)(?:\d+|\d{4}-\d\d-\d\d|[^/@]+@[^/@]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=/|$)")
 
 # The definitions, as the page and the README have them.
 RULES = {
-    MISCONFIGURED: f"lacks one scope in {FEW} calls or more, steadily over the log's time",
-    STALE: f"makes {FEW} calls or more to routes that only the other policy has",
+    MISCONFIGURED: f"lacks one scope, or a user's token for it, in {FEW} calls or more, steadily over the log's time",
+    STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is taken for the older one",
     PROBE: (
         f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
-        "within an hour or as most of all its calls; paths that differ in ids alone are one"
+        "within an hour or as most of all its calls; paths that differ in numbers, dates, UUIDs, long ids or e-mail addresses alone are one. "
+        "A client with a wrong base path looks the same"
     ),
 }
 # The words for a course, as the page has them.
@@ -207,10 +208,7 @@ class DenialCounts:
         `calls_of` says how many calls a caller has in all, or None if that is not known.
         """
         period = None if first is None or last is None else int((last - first).total_seconds()) + 1
-        lacking: Counter[bytes | None] = Counter()
-        for (caller, pattern, _), entry in self.groups:
-            lacking[caller] += entry.count if pattern in (MISSING_SCOPE, OTHER_KIND) else 0
-        rows = [self._row(group, entry, period, lacking[group[0]], calls_of(group[0])) for group, entry in self.groups]
+        rows = [self._row(group, entry, period, calls_of(group[0])) for group, entry in self.groups]
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -313,14 +311,14 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, period: int | None, lacking: int, whole: int | None) -> Denied:
+    def _row(self, group: Group, entry: Any, period: int | None, whole: int | None) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         half, course = evidence.times.half(), None
         if half is not None and period is not None and evidence.times.counts.total() >= FEW:
             course = BURST if BURST_PART * half[1] <= period else STEADY if STEADY_PART * half[1] >= period else UNEVEN
         looks_like = None
-        if pattern in (MISSING_SCOPE, OTHER_KIND) and entry.count >= FEW and course == STEADY and 2 * entry.count > lacking:
+        if pattern in (MISSING_SCOPE, OTHER_KIND) and entry.count >= FEW and course == STEADY:
             looks_like = MISCONFIGURED
         elif pattern == OLDER_VERSION and entry.count >= FEW:
             looks_like = STALE

@@ -127,9 +127,10 @@ class Change(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs from the decisions of another policy; first what differs most often."""
+    """What differs from the decisions of another policy, whose digest is `base`; first what differs most often."""
 
     base: str
+    base_name: str | None
     newly_allowed: int
     newly_denied: int
     rows: Rows[Change]

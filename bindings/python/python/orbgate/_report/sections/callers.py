@@ -29,7 +29,8 @@ def callers(found: Figures, top: int) -> Section:
     if not found.callers_is_exact:
         finding += " There are too many to tell all of them apart: here are those with most denials."
     if found.without_caller:
-        finding += f" Left out, because they name no caller: {number(found.without_caller, 'call')}."
+        lost = sum(row.calls for row in found.denials if row.caller is None)
+        finding += f" Left out, because they name no caller: {number(found.without_caller, 'call')}, {bound(lost, found.denials_is_exact)} of them denied."
     drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (

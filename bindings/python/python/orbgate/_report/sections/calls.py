@@ -60,11 +60,11 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
 
 
 def changes(found: Changes, calls: int, top: int) -> Section:
-    name = "Against the other policy"
+    name, base = "Against the other policy", f"{shown(found.base_name or 'a policy without a name')}, {found.base}"
     if not found.rows:
-        return Section(name, f"Decided alike by {found.base}: {number(calls, 'call')}, all of them.", [], [])
+        return Section(name, f"Decided alike by {base}: {number(calls, 'call')}, all of them.", [], [])
     finding = (
-        f"Decided otherwise than by {found.base}: {number(found.calls)} of {number(calls, 'call')}, "
+        f"Decided otherwise than by {base}: {number(found.calls)} of {number(calls, 'call')}, "
         f"{share(found.calls, calls)}; newly allowed {number(found.newly_allowed)}, newly denied {number(found.newly_denied)}."
     )
     rows = [

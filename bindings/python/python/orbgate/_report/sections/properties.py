@@ -23,6 +23,8 @@ def properties(found: Properties, top: int) -> Section:
     if little := len(found.rows.where(lambda row: row.warning is not None)):
         finding += f"{number(little)} of those that hold {'says' if little == 1 else 'say'} little: see why. "
     finding += "A proof decides a request for each rule of the policy that a property is about."
+    if any(_is_of_one_scope(row) for row in found.rows):
+        finding += " Where `apart` names no scopes, its tokens have one scope each: one with every scope may call everything."
     rows = [
         (_text(row), number(row.line), "yes" if row.holds else "no", "–" if row.rules is None else number(row.rules), _because(row))
         for row in sorted(found.rows, key=lambda row: (row.holds, row.warning is None))
@@ -46,7 +48,14 @@ def _because(row: PropertyResult) -> str:
         return shown(row.error, MOST_OF_A_PROPERTY)
     if row.witnesses:
         return f"{number(len(row.witnesses), 'witness', 'witnesses')} below"
-    return "none is against it" if row.warning is None else f"warning: {row.warning}"
+    none = "no token with one scope is against it" if _is_of_one_scope(row) else "none is against it"
+    return none if row.warning is None else f"warning: {row.warning}"
+
+
+def _is_of_one_scope(row: PropertyResult) -> bool:
+    """Whether a property is about tokens with one scope each, because it keeps calls apart and names no scopes."""
+    claim, callers, *_ = [*map(str.split, row.text.split("|")), []]
+    return claim == ["apart"] and callers[1:] in ([], ["*"])
 
 
 def _text(row: PropertyResult) -> str:

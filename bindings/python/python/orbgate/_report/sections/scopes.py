@@ -34,7 +34,7 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
     if not found.unused:
         finding = f"Granted scopes that the policy has: {number(len(found.scopes))}. Each was used by somebody.{by_caller}"
         return Section(name, finding, [], tables)
-    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'scope')} of the policy"
+    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'granted scope')} that the policy has"
     finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
