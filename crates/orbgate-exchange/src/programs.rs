@@ -165,7 +165,8 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
         bail!("{lacks}");
     }
     for line in language.build.iter().filter(|line| !built.contains(*line)) {
-        let status = shell(line).status()?;
+        // What the program says is all that its caller reads.
+        let status = shell(line).stdout(std::io::stderr()).status()?;
         ensure!(status.success(), "`{line}` failed");
     }
     built.extend(language.build);

@@ -14,7 +14,6 @@ pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
     let there = || Program::parse(&probe).succeeds();
     if !there() {
         let install = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(&probe);
-        // It says what fails.
         let _ = install.words(packages).run();
     }
     Ok(match there() {
