@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a gate costs a service under load: requests a second of each language's gate program, without the gate and with it, by turns.
 
-At the root: benches/gates_load.py [--seconds 10] [--turns 3] LANGUAGE [FRAMEWORK]. Needs wrk and openssl. Tokens are signed with RS256, each
+At the root: benches/gates_load.py [--seconds 10] [--turns 3] [--record] 'LANGUAGE [FRAMEWORK]'…. Needs wrk and openssl. With `--record` the
+table is added to that of the day in benches/record. Tokens are signed with RS256, each
 used often; the programs are those of `cargo xtask gate`, and write a line for each request that they answer. All is on this machine."""
 
 import argparse
@@ -10,6 +11,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import statistics
@@ -77,21 +79,51 @@ def requests_a_second(words: list[str], home: pathlib.Path, token: str, gate: li
         service.wait()
 
 
+def processor() -> str:
+    return pathlib.Path("/proc/cpuinfo").read_text().split("model name\t: ")[1].split("\n")[0]
+
+
+def heading(given: argparse.Namespace) -> str:
+    """What was run, where and when, and how busy the machine was."""
+    command = f"benches/gates_load.py --seconds {given.seconds} --turns {given.turns}"
+    machine = f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return f"`{command}`, eight connections, RS256; {machine}; {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, commit {commit}:\n"
+
+
+def row(program: str, turns: list[list[float]]) -> str:
+    """The medians of both, and of what is left in each turn.
+
+    >>> row("go chi", [[100, 50], [300, 60], [200, 80]])
+    '| go chi | 200 | 60 | 0.40 |'
+    """
+    without, with_gate = map(statistics.median, zip(*turns))
+    left = statistics.median(gated / bare for bare, gated in turns)
+    return f"| {program} | {without:.0f} | {with_gate:.0f} | {left:.2f} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("words", nargs="+", metavar="LANGUAGE")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("programs", nargs="+", metavar="LANGUAGE")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
         token = issuer(home)
-        turns = [
-            [requests_a_second(given.words, home, token, gate, given.seconds) for gate in (["--ungated"], [])] for _ in range(given.turns)
-        ]
-    without, with_gate = map(statistics.median, zip(*turns))
-    share = statistics.median(gated / bare for bare, gated in turns)
-    print(f"{' '.join(given.words)}: {without:.0f} requests/s without the gate, {with_gate:.0f} with it: {share:.2f}")
+        lines = [heading(given), "| program | requests/s without the gate | with it | median of the turns |", "|---|--:|--:|--:|"]
+        print("\n".join(lines), flush=True)
+        for program in given.programs:
+            ask = [program.split(), home, token]
+            turns = [[requests_a_second(*ask, gate, given.seconds) for gate in (["--ungated"], [])] for _ in range(given.turns)]
+            lines.append(row(program, turns))
+            print(lines[-1], flush=True)
+    if given.record:
+        name = re.sub("[^a-z0-9]+", "-", processor().lower()).strip("-")
+        file = pathlib.Path(f"benches/record/{time.strftime('%Y-%m-%d')}-{name}-gates.md")
+        with file.open("a") as record:
+            record.write("\n" + "\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
