@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import html
 import itertools
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, Token, logs, report
+from orbgate import Policy, Token, audit, logs, report
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
@@ -207,6 +210,9 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     in_paris = coded.set_column(coded.column_names.index("time"), "time", seconds)
     for other in (in_batches(700), TABLE.to_reader(max_chunksize=999), coded, in_paris, TABLE.to_struct_array()):
         assert count(other) == found
+    monkeypatch.setattr(counts, "WAITING_BYTES", 1 << 12)
+    monkeypatch.setattr(counts, "BYTES_OF_PYTHON", 1 << 12)
+    assert count(in_batches(700)) == found
     monkeypatch.setattr(counts, "WAITING_ROWS", 64)
     assert count(TABLE) == found
     renamed = TABLE.rename_columns([f"their {name}" for name in TABLE.column_names])
@@ -224,6 +230,55 @@ def test_what_is_counted_does_not_grow_with_the_batches(monkeypatch: pytest.Monk
     assert found.calls + found.unread == 6 * len(ROWS) and len(sizes) == 6 * len(batches)
     first, last = max(sizes[:90]), max(sizes[90:])
     assert last - first < 500_000, (first, last)
+
+
+LONG = """
+import sys
+import pyarrow as pa
+from orbgate import Policy, audit, logs, report
+
+def batches():
+    # 290 MB: 12,000 rows, each with texts of 8,000 bytes that no other has.
+    for start in range(0, 12_000, 500):
+        rows = range(start, start + 500)
+        texts = {name: [f"{begin}{row}{'x' * 8_000}{row}" for row in rows] for name, begin in (("target", "/"), ("scopes", "odd:"), ("caller", ""))}
+        yield pa.RecordBatch.from_pydict({"method": ["GET"] * 500, "kind": ["user"] * 500, **texts})
+
+log, policy = logs.read(batches()), Policy.external()
+if sys.argv[1] == "report":
+    found = report(log, policy).figures
+    assert found.callers_is_exact and len(found.callers) == len(found.unknown) == 12_000 and found.different_callers == 12_000
+elif sys.argv[1] == "replay":
+    found = logs.replay(log, policy).to_dict()
+    assert found["denied"] == 12_000 and found["top_denied_is_exact"] and found["top_denied_callers_is_exact"]
+else:
+    found = audit.privileges(log, policy)
+    assert len(found.rows) == 12_000 and all(len(row.unknown) == 1 for row in found.rows)
+# Of this program alone: what `getrusage` says has the size of the one that started it.
+[line] = [line for line in open("/proc/self/status") if line.startswith("VmHWM:")]
+print(int(line.split()[1]) // 1_024)
+"""
+
+
+@pytest.mark.parametrize(("what", "megabytes"), [("report", 750), ("replay", 300), ("privileges", 300)])
+def test_memory_does_not_grow_with_the_length_of_what_a_log_says(what: str, megabytes: int) -> None:
+    """A report of this log took 1.8 GB, because only the number of different texts was bounded."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("only Linux says how much memory a program took")
+    ran = subprocess.run([sys.executable, "-c", LONG, what], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) < megabytes
+
+
+def test_long_names_stay_different() -> None:
+    rows = [{"method": "GET", "target": "/", "kind": "user", "scopes": f"odd:{'s' * 300}{at % 2}", "caller": f"{'ü' * 300}{at % 3}"} for at in range(12)]
+    found = count(pa.Table.from_pylist(rows))
+    assert [(row.denied, len(row.caller.encode()) <= 256, row.caller[:100]) for row in found.callers] == [(4, True, "ü" * 100)] * 3
+    assert [(row.granted, len(row.scope)) for row in found.unknown] == [(6, 233)] * 2
+    assert len({row.caller for row in found.callers}) == 3
+    privileges = audit.privileges(pa.Table.from_pylist(rows), POLICY).rows
+    assert {row.caller for row in privileges} == {row.caller for row in found.callers}
+    assert {scope for row in privileges for scope in row.unknown} == {row.scope for row in found.unknown}
 
 
 def test_many_different_times_are_counted_by_longer_units(

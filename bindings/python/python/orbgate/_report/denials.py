@@ -15,6 +15,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._rows import Rows
 from .._terms import Effect, Reason
 from ..logs._heavy import Heavy
+from ..logs._long import name as short_name
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -274,7 +275,7 @@ class DenialCounts:
             if evidence is None:
                 evidence = self._evidence[group] = Evidence()
             if not evidence.rows or row["row_list"][0] < evidence.rows[0]:
-                evidence.method, evidence.target = row["method_first"], row["target_first"]
+                evidence.method, evidence.target = row["method_first"], _example(row["target_first"])
             if len(evidence.rows) < ROWS or row["row_list"][0] < evidence.rows[-1]:
                 evidence.rows = sorted([*evidence.rows, *row["row_list"]])[:ROWS]
             if row["place"] is not None:
@@ -325,18 +326,19 @@ class DenialCounts:
         elif pattern == UNKNOWN_PATHS and len(evidence.paths) >= PROBED_PATHS:
             is_most = whole is not None and 2 * entry.count > whole
             looks_like = PROBE if is_most or evidence.most_in_hour() >= PROBED_PATHS else None
-        target = _text(evidence.target)
         return Denied(
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
             len(evidence.paths), evidence.most_in_hour(), whole, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
             half and datetime(1970, 1, 1) + timedelta(seconds=half[0]), half and half[1], course,
-            tuple(evidence.rows), _text(evidence.method),
-            # A query may carry what nobody should read in a report.
-            target if target is None else target.partition("#")[0].partition("?")[0],
-            looks_like, entry.is_exact,
+            tuple(evidence.rows), _text(evidence.method), _text(evidence.target), looks_like, entry.is_exact,
         )
+
+
+def _example(target: bytes | None) -> bytes | None:
+    """A target as an example. A query may carry what nobody should read in a report."""
+    return None if target is None else short_name(target.partition(b"#")[0].partition(b"?")[0])
 
 
 def _text(name: bytes | None) -> str | None:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._errors import TableError
 from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
+from ..logs._long import names, targets
 from ..logs._notes import NoColumnError, ResumeError
 from ..logs._tally import Changes
 from ..logs._resume import restore, state_of
@@ -115,7 +116,8 @@ class Decided:
                 self._set_aside(calls.filter(pc.invert(is_read)))
                 # As numbers of a calendar: there may be no time zones on the machine, not even UTC.
                 time = calls["time"].cast(pa.timestamp("us"))
-                calls = calls.set_column(calls.column_names.index("time"), "time", time)
+                for name, column in (("time", time), ("caller", names(calls["caller"])), ("method", names(calls["method"])), ("target", targets(calls["target"]))):
+                    calls = calls.set_column(calls.column_names.index(name), name, column)
                 at_end = batch["row"][-1].as_py() % ROWS_AT_ONCE == 0
                 yield Part(calls.filter(is_read), decided.filter(is_read), before and before.filter(is_read), at_end)
                 if self._watch is not None:

@@ -14,6 +14,7 @@ from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Reason, TokenKind
 from ..logs._heavy import Heavy
+from ..logs._long import name as short_name
 from ..logs._counts import HeavyCounts
 from .figures import CallerScope, UnknownScope, UnknownScopeBy
 
@@ -28,6 +29,8 @@ CALLERS = 10_000
 KINDS = pa.array([kind.value.encode() for kind in TokenKind if kind != TokenKind.UNKNOWN], pa.binary())
 # How many texts of scopes are remembered.
 TEXTS = 50_000
+# And how many bytes of them.
+TEXTS_BYTES = 1 << 25
 
 
 class Usage:
@@ -43,6 +46,7 @@ class Usage:
         self._granted: Counter[str] = Counter()
         self._used: Counter[str] = Counter()
         self._carried: dict[bytes, tuple[list[str], list[str]]] = {}
+        self._carried_bytes = 0
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
@@ -112,9 +116,17 @@ class Usage:
         found = self._carried.get(text)
         if found is None:
             uses = self._policy.scope_usage([(b"GET", b"/", "user", text)])
-            known, unknown = ([intern(use.scope) for use in uses if use.in_policy is there] for there in (True, False))
-            found = known, unknown
-            if len(self._carried) >= TEXTS:
+            known, unknown = ([use.scope for use in uses if use.in_policy is there] for there in (True, False))
+            known = list(map(intern, known))
+            found = known, [intern(_kept(scope)) for scope in unknown]
+            self._carried_bytes += len(text)
+            if len(self._carried) >= TEXTS or self._carried_bytes > TEXTS_BYTES:
                 self._carried.clear()
+                self._carried_bytes = len(text)
             self._carried[text] = found
         return found
+
+
+def _kept(scope: str) -> str:
+    """An unknown scope, or of a long one its short name."""
+    return short_name(scope.encode()).decode()

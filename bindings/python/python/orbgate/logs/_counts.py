@@ -13,10 +13,14 @@ from ._heavy import Heavy
 
 # How many rows of counts may wait until they are put together.
 WAITING_ROWS = 1 << 20
+# And how many bytes of counts by heavy hitters.
+WAITING_BYTES = 1 << 25
 # And in how many tables: one of few rows takes kilobytes.
 WAITING_PARTS = 128
 # How many rows of counts are Python's at once, which takes some ten times as much as in Arrow.
 ROWS_OF_PYTHON = 1 << 14
+# And how many bytes, in which a few rows of long texts are many.
+BYTES_OF_PYTHON = 1 << 23
 # More different times than these are told apart by the next longer unit; still it is shorter than a chart's spans.
 MOST_TIMES = 1 << 16
 UNITS = ("second", "minute", "hour", "day")
@@ -71,7 +75,10 @@ class Counts:
         """The counts, each as its keys, its firsts and `calls`."""
         if self._parts:
             self.settle(0)
-            for batch in self._parts[0].to_batches(ROWS_OF_PYTHON):
+            # The others have no rows, if there are others.
+            part = self._parts[0]
+            fitting = part.num_rows * BYTES_OF_PYTHON // max(1, part.nbytes)
+            for batch in part.to_batches(min(ROWS_OF_PYTHON, max(1, fitting))):
                 yield from batch.to_pylist()
 
     def _rows(self) -> int:
@@ -98,18 +105,29 @@ class HeavyCounts(Counts):
         self._heavies = heavies
         self._new = new or self._rows
 
+    def add(self, table: Any) -> None:
+        super().add(table)
+        # Many may be the same. Given early, they are counted all the same, because things are dropped by `drop` alone.
+        if self._bytes() > WAITING_BYTES:
+            self.settle(0)
+            if self._bytes() > WAITING_BYTES // 2:
+                self.give()
+
     def drop(self) -> None:
         """Drops the rare things if there are too many."""
         room = min(heavy.room for heavy in self._heavies)
         if self._rows() > WAITING_ROWS // 2 or (self._rows() > room and self._new() > room):
             self.give()
-            for heavy in self._heavies:
-                heavy.settle()
+        for heavy in self._heavies:
+            heavy.settle()
 
     def give(self) -> None:
         """Gives what waits."""
         self._take(self.rows())
         self._parts, self._settled = [], 0
+
+    def _bytes(self) -> int:
+        return sum(part.nbytes for part in self._parts)
 
     def different(self, key: str) -> list[Any]:
         """What waits, by a key."""

@@ -11,6 +11,7 @@ from .._extras import needs
 from ._decide import FOLLOWERS, KEY
 from ._bulk import OutlyingTime, apart
 from ._heavy import ROWS_AT_ONCE, Heavy
+from ._long import names as short_names
 from ._served import served
 
 
@@ -98,7 +99,10 @@ class Tally:
             return
         # What reached a route is known by it; only the rest is known by its target.
         target = pc.if_else(pc.is_valid(calls["route"]), None, calls["target"])
-        calls = calls.set_column(1, "target", target).combine_chunks()
+        calls = calls.set_column(1, "target", target)
+        for at, name in enumerate(names):
+            calls = calls.set_column(at, name, short_names(calls[name]))
+        calls = calls.combine_chunks()
         keys = ["reason", "route", "method", "target", "by_scope"]
         for row in calls.group_by(keys, use_threads=False).aggregate([([], "count_all")]).to_pylist():
             self.calls.add(_call(row), row["count_all"])
