@@ -7,6 +7,12 @@ first() { awk -v fence="\`\`\`$1" '$0 == "```" && on { exit } on; $0 == fence { 
 # The program of a guide that decides first: program LANGUAGE GUIDE.
 program() { first "$1" <(sed -n "/^## A first decision/,\$p" "$2"); }
 
+# The section of a guide that protects a service: protection GUIDE.
+protection() { sed -n '/^## Protect a service/,$p' "$1"; }
+
+# What a guide asks for its service by curl: asked GUIDE.
+asked() { protection "$1" | sed -n 's/^\$ curl -i //p' | head -n 1; }
+
 # Fails if a program prints anything else: prints EXPECTED PROGRAM….
 prints() {
     local printed

@@ -24,6 +24,15 @@ begin go
 answers types go run .
 conforms types go run $module/conformance
 
+# The service of the guide's ten lines. Node is its issuer, which has made the package's module.
+begin service
+first go <(protection $guide) > "$user/module/main.go"
+first yaml <(protection $guide) > "$user/module/policy.yaml"
+types go mod tidy
+types go build -o service .
+protect=$PWD/dist/try/protect.mjs url=$(asked $guide)
+(cd "$user/module" && prints "401 403 200" node "$protect" "$url" read:orders ./service)
+
 # The same with a C compiler and the library that is linked into the program, by the guide's lines; with the modules in `vendor`, too.
 for arch in $ARCHES; do
     run=$(emulator "$arch") prefix= build=$(grep --max-count=1 '^go build -tags orbgate_cgo' $guide)

@@ -17,6 +17,13 @@ try() { # OPTIONS PACKAGES NODE…
 
 try "" "orbgate orbgate-linux-$(cpu "$(uname -m)")-gnu" node
 [ -e project/node_modules/koffi ]
+# The service of the guide's ten lines, with its policy and the Express that npm brings.
+guide=bindings/node/README.md
+first js <(protection $guide) > project/service.mjs
+first yaml <(protection $guide) > project/policy.yaml
+(cd project && npm install --ignore-scripts --no-audit --no-fund --prefer-offline express)
+url=$(asked $guide)
+(cd project && prints "401 403 200" node ../dist/try/protect.mjs "$url" read:orbs node service.mjs)
 try --omit=optional orbgate node
 [ ! -e project/node_modules/koffi ]
 for arch in ${ARCHES//$(uname -m)/}; do
