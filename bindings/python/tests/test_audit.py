@@ -188,4 +188,12 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: st
     path = tmp_path / "calls.csv"
     path.write_text(f"method,target,kind,scopes,caller\n{text}")
     assert main(["privileges", str(path)]) == code
-    assert said in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert said in told.out
+    # Nobody has to guess why it is 2.
+    assert ("error: 1" in told.err and "not counted: 1" in told.out) == (code == 2)
+    made = audit.check(path, POLICY)
+    assert made.passed == (not made.why) == (code == 0)
+    if "\nGET\n" in text:
+        assert "  1  row 2: 1 value where" in told.out and told.err.startswith("error: 1 of 2 rows could not be read")
+        assert made.found.proposal()["not_counted"] == ["1 row that could not be read"] and made.found.proposal()["unread"][0]["count"] == 1

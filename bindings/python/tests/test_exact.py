@@ -47,7 +47,7 @@ def test_a_stray_quote_takes_no_row_with_it(tmp_path: Path, capsys: pytest.Captu
     assert rows[10]["error"] == "line 12: a quote opens, and does not close within 100 lines"
     assert main(["replay", str(path)]) == 2
     out = capsys.readouterr().out
-    assert "  999  allowed" in out and "    1  errors" in out and "row 11:  line 12: a quote opens" in out
+    assert "  999  allowed" in out and "    1  errors" in out and "row 11: line 12: a quote opens" in out
     path.write_text(HEADER + "".join(lines[5:15]))
     assert [row["error"] for row in rows_of(path)] == [None] * 5 + ["line 7: a quote opens, and nothing closes it"] + [None] * 4
     # Two of them, one after the other: what is between them was one value.

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, Token, logs
+from orbgate import Policy, Token, audit, logs, report
 from orbgate.__main__ import main
-from orbgate.logs import _text
+from orbgate.logs import _text, _unread
 from orbgate.logs._heavy import Heavy
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+pc = pytest.importorskip("pyarrow.compute")
 
 NEW = """
 orbgate: 1
@@ -218,6 +219,7 @@ GET,/\x1b[31m,user,,,bob
 GET
 """
 
+UNREAD = "error: 1 of 5 rows could not be read, and what they say may be what you look for\n"
 EXPECTED = """\
 5 rows of short.csv, under policy sha256:c675e88c4582
 from 2026-11-20T13:05:00+00:00 to 2026-11-20T13:07:00+00:00
@@ -253,8 +255,8 @@ callers denied most:
   2  allow, orbs → allow, 5 orbs  GET /api/v1/external/orbs
     row 1: GET /api/v1/external/orbs (user: read:orbs, ann)
 
-rows that could not be read, the first:
-  row 5:  1 value where the header has 6
+rows that could not be read, by reason:
+  1  row 5: 1 value where the header has 6
 """
 
 
@@ -265,7 +267,7 @@ def test_a_summary_for_people(
     Path("short.csv").write_text(SHORT)
     code, out, err = run(capsys, "short.csv", "--policy", "new.yaml", "--examples", 1)
     first = EXPECTED.replace("c675e88c4582\nfrom", f"{Policy.from_yaml(NEW).digest[7:19]}\nfrom")
-    assert (code, err) == (2, "")
+    assert (code, err) == (2, UNREAD)
     assert out.splitlines()[:2] == first.splitlines()[:2]
     sections = {part.split("\n")[0]: part for part in out.split("\n\n")}
     wanted = {part.split("\n")[0]: part for part in first.split("\n\n")}
@@ -288,7 +290,81 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Pat
     assert (code, out) == (2, "") and "is not clear from its name" in err
     (tmp_path / "bad.jsonl").write_text("nothing\n")
     code, out, err = run(capsys, tmp_path / "bad.jsonl")
-    assert code == 2 and "row 1:  not JSON" in out and err == ""
+    assert code == 2 and "row 1: not JSON" in out and err == UNREAD.replace("5 rows", "1 row")
+
+
+def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" {} 17\n'
+    lines = [line.format(200), *[line.format(f"2{letter}") for letter in "abcdefg"], line.format(200), "oops\n", line.format("2h"), "\n"]
+    path = tmp_path / "access.log"
+    for names in ([path], [path, tmp_path / "second.log"]):
+        for name in names:
+            name.write_text("".join(lines))
+        _, out, _ = run(capsys, *names)
+        heading = "rows that could not be read, by reason:\n"
+        rows = "  8  row 2: the status is `2a`, no number; also row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
+        if len(names) > 1:
+            rows = (
+                "  16  row 2: `access.log`, row 2: the status is `2a`, no number; also row 3, 4, 5, 6 and others\n"
+                "   2  row 10: `access.log`, row 10: no host at the start; also row 22\n   2  row 12: `access.log`, row 12: blank line; also row 24\n"
+            )
+        assert out.endswith(heading + rows)
+        found = json.loads(run(capsys, *names, "--json")[1])
+        assert [(kind["reason"], kind["count"], len(kind["first"])) for kind in found["errors_by_reason"]] == [
+            ("the status is `…`, no number", 8 * len(names), 5), ("no host at the start", len(names), len(names)), ("blank line", len(names), len(names)),
+        ]
+        pytest.importorskip("vl_convert")
+        made = report(names, Policy.external()).figures
+        assert {10, 12} <= {row.row for row in made.first_unread}
+    # However the log is cut, and with more reasons than have a place.
+    errors = [None if at % 7 == 0 else f"why {chr(97 + at % 90)}{'x' * (at % 60)}" for at in range(5_000)]
+    table = pa.table({"row": range(1, 5_001), "error": pa.array(errors, pa.string())}).filter(pc.field("error").is_valid())
+    counted: list[dict[str, Any]] = []
+    for size in (5_000, 17):
+        kinds: dict[str, Any] = {}
+        for batch in table.to_batches(max_chunksize=size):
+            _unread.count(kinds, batch["row"], batch["error"])
+        counted.append(kinds)
+    assert counted[0] == counted[1] and len(counted[0]) == _unread.MOST_REASONS + 1
+    assert sum(rows for rows, _ in counted[0].values()) == table.num_rows
+
+
+def test_a_log_without_a_call_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A check in CI was green about a log that nothing was written to."""
+    path, page = tmp_path / "access.log", tmp_path / "page.html"
+    for text, code, said in (("", 0, "the log has no rows"), ("oops\noops\n", 2, "of 2 rows, none could be read")):
+        path.write_text(text)
+        said = f"No call was decided: {said}."
+        found, out, _ = run(capsys, path, "--column", "kind=extra1")
+        assert found == code and out.splitlines()[1:3] == [f"warning: {said}", "warning: Nobody knows whether the log has `extra1`, which was named for `kind`."]
+        assert main(["report", str(path), "--out", str(page)]) == code
+        assert f"\nwarning: {said}\n" in capsys.readouterr().out and f"<li>{said}</li>" in page.read_text()
+        for tolerate in ("0", "100%"):
+            assert main(["privileges", str(path), "--tolerate", tolerate, "--most-unused", "99"]) == 2
+            told = capsys.readouterr()
+            assert told.out.startswith(f"warning: {said}\n") and "error: no call was decided" in told.err
+        checked = audit.check(path, Policy.external(), most_unused=99)
+        assert not checked.passed and checked.why[0] == said
+    assert audit.privileges(path, Policy.external()).not_counted == ("2 rows that could not be read",)
+    path.write_text('::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17\n')
+    assert not [said for said in logs.replay(logs.read(path), Policy.external()).to_dict()["warnings"] if "No call" in said]
+
+
+def test_a_log_that_breaks_off_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = tmp_path / "calls.csv.gz", tmp_path / "page.html"
+    rows = "".join(f"GET,/api/v1/external/orbs,user,read:orbs,app{at * 7919 % 10007}\n" for at in range(300_000))
+    whole = gzip.compress(f"method,target,kind,scopes,caller\n{rows}".encode())
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    found, out, err = run(capsys, path)
+    assert found == 2 and out.splitlines()[1].startswith("warning: The log breaks off after ") and "cannot read `calls.csv.gz`" in err
+    [first, *_] = json.loads(run(capsys, path, "--json")[1])["warnings"]
+    assert out.splitlines()[1] == f"warning: {first}"
+    assert main(["report", str(path), "--out", str(page)]) == 2 and f"\nwarning: {first}\n" in capsys.readouterr().out
+    warnings, after = page.read_text().split("<h2>Warnings</h2>")[1].split("</section>", 1)
+    assert "The log breaks off after " in warnings and after
+    assert main(["privileges", str(path)]) == 2 and capsys.readouterr().out.startswith(f"warning: {first}\n")
+    checked = audit.check(path, Policy.external(), most_unused=99)
+    assert not checked.passed and checked.why == (f"not counted: {checked.found.not_counted[0]}",) and str(checked.found.broken) in checked.why[0]
 
 
 @pytest.mark.parametrize(
@@ -303,11 +379,12 @@ def test_garbage_of_the_internet_may_be_tolerated(
     path = tmp_path / "access.log"
     path.write_text(line.format("GET / HTTP/1.1") * 997 + "".join(garbage))
     found, out, err = run(capsys, path, "--tolerate", tolerated)
-    assert found == code and "  3  errors" in out and "  row 998:   the request is" in out
+    assert found == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; also row 999\n  1  row 1,000: blank line\n" in out
     said = f"3 of 1,000 rows could not be read, which --tolerate {tolerated} allows\n"
-    assert err == ("" if code else said)
+    said = UNREAD.replace("1 of 5", "3 of 1,000") if code else said
+    assert err == said
     page = main(["report", str(path), "--out", str(tmp_path / "a.html"), "--tolerate", tolerated])
-    assert (page, capsys.readouterr().err) == (code, "" if code else said)
+    assert (page, capsys.readouterr().err) == (code, said)
     whole = gzip.compress(path.read_bytes() * 100)
     (tmp_path / "broken.log.gz").write_bytes(whole[: len(whole) // 2])
     assert run(capsys, tmp_path / "broken.log.gz", "--tolerate", "100%")[0] == 2
@@ -359,7 +436,7 @@ def command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[b
 
 def test_standard_input() -> None:
     found = command("replay", "-", "--format", "csv", "--json", input=SHORT.encode())
-    assert (found.returncode, found.stderr) == (2, b"")
+    assert (found.returncode, found.stderr) == (2, UNREAD.encode())
     assert json.loads(found.stdout)["rows"] == 5 and json.loads(found.stdout)["log"] == "-"
 
 
@@ -368,7 +445,7 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     Path(os.fsdecode(path)).write_text(SHORT)
     for option in ("--json", "--top=3"):
         found = command("replay", os.fsdecode(path), option, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-        assert (found.returncode, found.stderr) == (2, b"") and b"\\udcff.csv" in found.stdout
+        assert (found.returncode, found.stderr) == (2, UNREAD.encode()) and b"\\udcff.csv" in found.stdout
 
 
 def test_nobody_reads_the_summary(log: Path) -> None:

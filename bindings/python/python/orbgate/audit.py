@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ._terms import TokenKind
     from .logs import Log
     from .logs._bulk import Apart
+    from .logs._unread import UnreadReason
 
 __all__ = ["Check", "Privilege", "Privileges", "check", "privileges", "verify"]
 
@@ -63,8 +64,8 @@ class Privilege(NamedTuple):
 class Privileges(NamedTuple):
     """The scopes of all callers, first who holds most that it never uses.
 
-    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `unread` rows were not decided, and
-    `broken` says where the log breaks off.
+    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `unread` rows were not decided,
+    `unread_by_reason` has the first of them, and `broken` says where the log breaks off.
     """
 
     rows: Rows[Privilege]
@@ -76,11 +77,30 @@ class Privileges(NamedTuple):
     files: tuple[tuple[str, str | None], ...]
     warnings: tuple[str, ...]
     arguments: dict[str, object]
+    unread_by_reason: tuple[UnreadReason, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """How many calls were decided."""
+        return sum(row.calls for row in self.rows) + self.left_out + self.without_caller
+
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """What of the log was not counted for a caller; none where all was."""
+        from ._number import number
+
+        said = [
+            number(self.unread, "row that could not be read", "rows that could not be read") if self.unread else "",
+            f"{number(self.without_caller, 'call')} without a caller" if self.without_caller else "",
+            f"{number(self.left_out, 'call')} of callers for whom there was no room" if self.left_out else "",
+            f"what comes after the log breaks off: {self.broken}" if self.broken else "",
+        ]
+        return tuple(filter(None, said))
 
     @property
     def is_complete(self) -> bool:
         """Whether every call of the log was counted, and for its caller."""
-        return not (self.left_out or self.without_caller or self.unread or self.broken)
+        return not self.not_counted
 
     def proposal(self) -> dict[str, Any]:
         """What each caller needs for the calls that were allowed, as JSON has it, and what it was drawn from.
@@ -88,6 +108,8 @@ class Privileges(NamedTuple):
         `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2), and `remove` says which scopes that
         takes away. Only callers from whom something is taken are in it.
         """
+        from .logs._unread import to_dicts
+
         clients = (
             {"client_id": row.caller, "scope": " ".join(row.used), "remove": " ".join(sorted([*row.unused, *row.unknown]))}
             for row in sorted(self.rows, key=lambda row: row.caller)
@@ -98,6 +120,8 @@ class Privileges(NamedTuple):
             "log": [{"name": name, "sha256": sha256} for name, sha256 in self.files],
             "arguments": self.arguments,
             "is_complete": self.is_complete,
+            "not_counted": list(self.not_counted),
+            "unread": to_dicts(list(self.unread_by_reason)),
             "warnings": list(self.warnings),
             "clients": list(clients),
         }
@@ -109,6 +133,16 @@ class Check(NamedTuple):
     passed: bool
     over: Rows[Privilege]
     found: Privileges
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why it does not pass: who holds too much, and what was not counted; nothing where it passes."""
+        from ._number import number
+        from .logs._notes import nothing_decided
+
+        over = (f"holding too much: {number(len(self.over), 'caller')}",) if self.over else ()
+        nothing = () if self.found.calls else (nothing_decided(self.found.unread),)
+        return (*nothing, *over, *(f"not counted: {said}" for said in self.found.not_counted))
 
 
 def privileges(
@@ -133,6 +167,7 @@ def privileges(
     from ._report.log import Decided
     from .logs._bulk import apart
     from .logs._bulk import named as outlying
+    from .logs._unread import by_reason
 
     said = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
     if not isinstance(log, logs.Reader):
@@ -147,20 +182,21 @@ def privileges(
     warnings = (*decided.warnings, *([f"{outlying(found.outlying)} No scope was last used then."] if found.outlying else []))
     return Privileges(
         callers.rows(found), policy.digest, callers.left_out, callers.without_caller, decided.unread, decided.broken,
-        tuple(decided.files()), warnings, decided.arguments,
+        tuple(decided.files()), warnings, decided.arguments, tuple(by_reason(decided.unread_kinds)),
     )
 
 
 def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **said: Any) -> Check:
     """Checks that no caller holds more than `most_unused` scopes of the policy that it never uses; the other arguments are those of `privileges`.
 
-    A log that was not counted whole does not pass: what was left out may be what is sought.
+    A log that was not counted whole does not pass: what was left out may be what is sought. Nor does one of which no call was decided. `why`
+    of the answer says why it does not pass.
     """
     if most_unused < 0:
         raise ValueError(f"`most_unused` must not be negative, and is {most_unused}")
     found = privileges(log, policy, **said)
     over = found.rows.where(lambda row: len(row.unused) > most_unused)
-    return Check(not over and found.is_complete, over, found)
+    return Check(not over and found.is_complete and found.calls > 0, over, found)
 
 
 def verify(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from typing import Any
 
 from .. import audit
@@ -12,7 +13,8 @@ from .._extras import needs
 from .._policy import Policy
 from .._whole import whole
 from .._number import number
-from ..logs._text import shown
+from ..logs._text import shown, unread_rows
+from ..logs._unread import to_dicts
 from .replay import add_log_to, exit_code, is_log, open_log, progress
 
 DESCRIPTION = "Say which scopes each caller of a log holds and never uses, and what it needs at least."
@@ -29,7 +31,7 @@ exit codes:
   0  no caller holds more scopes that it never uses than --most-unused says
   1  some caller does
   2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or calls without a caller;
-     also if 1 holds, too
+     or no call was decided; also if 1 holds, too
 """
 
 
@@ -65,9 +67,12 @@ def run(options: argparse.Namespace) -> int:
             json.dump(found.proposal(), file, indent=2, ensure_ascii=False)
             file.write("\n")
     print(_text(made, options.most_unused, options.top), end="")
-    calls = sum(row.calls for row in found.rows) + found.left_out + found.without_caller
-    unread = exit_code(options, log, found.unread, calls + found.unread, found.broken)
-    if unread or found.left_out or found.without_caller:
+    unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
+    if not found.calls:
+        print("error: no call was decided, so nobody was checked", file=sys.stderr)
+    elif uncounted := found.left_out + found.without_caller:
+        print(f"error: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
+    if unread or found.left_out or found.without_caller or not found.calls:
         return 2
     return 1 if made.over else 0
 
@@ -79,9 +84,7 @@ def _text(made: audit.Check, most: int, top: int) -> str:
     lines.append(f"{number(len(made.over), 'caller')} of {len(found.rows):,} with {held} held and never used")
     if unknown := sum(bool(row.unknown) for row in found.rows):
         lines.append(f"{number(unknown, 'caller')} of {len(found.rows):,} with scopes that the policy does not have")
-    for name, calls in (("without a caller", found.without_caller), ("of callers for whom there was no room", found.left_out)):
-        if calls:
-            lines.append(f"not counted: {number(calls, 'call')} {name}")
+    lines += [f"not counted: {shown(said)}" for said in found.not_counted]
     for row in made.over[:top]:
         lines += ["", f"{shown(row.caller)}: {number(row.calls, 'call')}, {row.allowed:,} allowed"]
         lines += [f"  never used: {shown(scope)}" for scope in row.unused]
@@ -90,6 +93,7 @@ def _text(made: audit.Check, most: int, top: int) -> str:
             lines.append(f"  used:       {shown(scope)}" + ("" if last is None else f", last at {last.isoformat()}Z"))
     if len(made.over) > top:
         lines += ["", f"and {number(len(made.over) - top, 'caller')} more"]
+    lines += unread_rows(to_dicts(list(found.unread_by_reason)))
     return "\n".join(lines) + "\n"
 
 

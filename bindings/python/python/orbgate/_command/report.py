@@ -11,6 +11,7 @@ from .._policy import Policy
 from .._whole import whole
 from .._report import TITLE, TOP, check_needs, make
 from .._number import number
+from ..logs._text import shown
 from .properties import add_properties_to, code, prove, text
 from .replay import add_log_to, add_resume_to, exit_code, is_log, kept, open_log, progress
 
@@ -91,6 +92,8 @@ def run(options: argparse.Namespace) -> int:
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
     unread = f", {number(found.unread, 'row')} unread" if found.unread else ""
     print(f"{options.out}: {said}{unread}")
+    for warning in found.warnings:
+        print(f"warning: {shown(warning)}")
     if proved is not None:
         print(text(proved, options.properties), end="")
     if options.bundle:

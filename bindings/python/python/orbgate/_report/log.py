@@ -12,9 +12,10 @@ from .._errors import TableError
 from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
 from ..logs._long import names, targets
-from ..logs._notes import NoColumnError, ResumeError
+from ..logs._notes import NoColumnError, ResumeError, breaks_off
 from ..logs._tally import Changes
 from ..logs._resume import restore, state_of
+from ..logs._unread import Kinds, count, first_rows
 
 if TYPE_CHECKING:
     from .. import logs
@@ -43,7 +44,7 @@ class Decided:
         self, log: logs.Reader, policy: Policy, watch: Callable[[], None] | None = None, base: Policy | None = None
     ) -> None:
         self.unread = 0
-        self.first_unread: list[tuple[int, str]] = []
+        self.unread_kinds: Kinds = {}
         self.broken: str | None = None
         self._log = log
         self._decider = Decider(policy)
@@ -52,6 +53,11 @@ class Decided:
         self._watch = watch
         self._any_rows = False
         log.digest_files()
+
+    @property
+    def first_unread(self) -> list[tuple[int, str]]:
+        """The first rows that could not be read, and of each reason the first."""
+        return first_rows(self.unread_kinds, FIRST_UNREAD)
 
     @property
     def unread_times(self) -> int:
@@ -66,7 +72,8 @@ class Decided:
     @property
     def warnings(self) -> list[str]:
         """What is to be known of the log before its numbers are believed."""
-        return self._log.warnings
+        lacks = [] if self.broken is None else [breaks_off(self._log.rows, self.broken)]
+        return [*lacks, *self._log.warnings]
 
     @property
     def arguments(self) -> dict[str, object]:
@@ -129,6 +136,6 @@ class Decided:
             self.broken = str(error)
 
     def _set_aside(self, rows: Any) -> None:
-        self.unread += rows.num_rows
-        first = rows.slice(0, max(0, FIRST_UNREAD - len(self.first_unread)))
-        self.first_unread += zip(first["row"].to_pylist(), first["error"].to_pylist())
+        if rows.num_rows:
+            self.unread += rows.num_rows
+            count(self.unread_kinds, rows["row"], rows["error"])

@@ -178,7 +178,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
     @property
     def warnings(self) -> list[str]:
         """What is to be known before numbers about the log are believed, as far as it was read: a sentence each."""
-        said = self._layout.notes.warnings()
+        said = self._layout.notes.warnings(self.rows) if self._is_read else []
         if self.unread_times:
             values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
             said.append(f"Could not be read: {values}. For numbers, `time_unit` says what they count.")

@@ -92,9 +92,12 @@ class Notes:
                 there = f"; the first has `{'`, `'.join(self._members)}`" if self._members else ""
                 raise NoColumnError(f"no row has `{name}`, which was named for `{column}`{there}")
 
-    def warnings(self) -> list[str]:
-        """Sentences, the gravest first."""
+    def warnings(self, rows: int) -> list[str]:
+        """Sentences about a log that was read, and of which these are the rows so far; the gravest first."""
         said = []
+        if not self._rows:
+            said.append(nothing_decided(rows))
+            said += [f"Nobody knows whether the log has `{name}`, which was named for `{column}`." for column, name in self._unseen.items()]
         if self.torn:
             said.append(f"With a quote that does not close as it must: {number(self.torn, 'row')}. The rows after each may be what a value says, and no calls.")
         if self._rows and not self._kinds:
@@ -111,6 +114,16 @@ class Notes:
         for name in self._overruled:
             said.append(f"The log's own column `{name}` was not read: `{name}` is {_quoted(self._values[name])} for all calls.")
         return said
+
+
+def nothing_decided(unread: int) -> str:
+    """That a log has no calls, which is no good news: it may be another file, or one that nothing was written to."""
+    return f"No call was decided: of {number(unread, 'row')}, none could be read." if unread else "No call was decided: the log has no rows."
+
+
+def breaks_off(rows: int, why: str) -> str:
+    """That a log has more than what was counted."""
+    return f"The log breaks off after {number(rows, 'row')}, and what comes after them is in no number: {why}."
 
 
 def _plain(name: str) -> str:

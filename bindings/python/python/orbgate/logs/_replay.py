@@ -15,9 +15,10 @@ from .._terms import Reason
 from .._whole import whole
 from ._bulk import warning
 from ._decide import Decider
-from ._notes import NoColumnError, ResumeError
+from ._notes import NoColumnError, ResumeError, breaks_off
 from ._served import REFUSED, SERVED, UNCLEAR
 from ._tally import Changes, Tally
+from ._unread import by_reason, first_rows, to_dicts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Summary:
         self.policy = policy
         self.base = base
         self.broken: TableError | None = None
-        self._tally = Tally(SHOWN_ERRORS)
+        self._tally = Tally()
         self._changes = None if base is None else Changes(examples)
         self._top, self._examples = top, examples
 
@@ -83,7 +84,7 @@ class Summary:
             "log": self.log.path,
             "format": self.log.format,
             "arguments": {**self.log.arguments, "top": self._top, "examples": self._examples},
-            "warnings": [*self.log.warnings, *([warning(outlying)] if outlying else [])],
+            "warnings": [*self._lacks(), *self.log.warnings, *([warning(outlying)] if outlying else [])],
             "policy": self.policy.digest,
             "rows": tally.rows,
             "allowed": sum(count for row, count in rows if row["status"] is None),
@@ -112,7 +113,8 @@ class Summary:
                 for caller, entry in tally.callers.first(self._top)
             ],
             "top_denied_callers_is_exact": tally.callers.is_exact,
-            "first_errors": [{"row": row, "message": message} for row, message in tally.first_errors],
+            "first_errors": [{"row": row, "message": message} for row, message in first_rows(tally.kinds, SHOWN_ERRORS)],
+            "errors_by_reason": to_dicts(by_reason(tally.kinds)),
             "broken": self.broken and str(self.broken),
         }
         return summary if self._changes is None else {**summary, "changes": self._changed(self._changes)}
@@ -121,6 +123,9 @@ class Summary:
         from ._text import text
 
         return text(self.to_dict())
+
+    def _lacks(self) -> list[str]:
+        return [] if self.broken is None else [breaks_off(self.rows, str(self.broken))]
 
     def _served(self) -> dict[str, Any]:
         """What the log's own statuses say against the decisions."""

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .._extras import needs
+from . import _unread
 from ._decide import FOLLOWERS, KEY
 from ._bulk import OutlyingTime, apart
 from ._heavy import ROWS_AT_ONCE, Heavy
@@ -18,13 +19,13 @@ from ._served import served
 class Tally:
     """Counts of rows by their decisions."""
 
-    def __init__(self, shown_errors: int) -> None:
+    def __init__(self) -> None:
         # It needs pyarrow, which this module may be imported without.
         from ._counts import Times
 
         self.rows = 0
         self.errors = 0
-        self.first_errors: list[tuple[int, str]] = []
+        self.kinds: _unread.Kinds = {}
         # How many calls when, to tell which times are far from the others.
         self.times = Times(first=("row",), ends=True)
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
@@ -32,7 +33,6 @@ class Tally:
         self.served: Counter[tuple[str, bool]] = Counter()
         self.calls = Heavy()
         self.callers = Heavy()
-        self._shown_errors = shown_errors
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
@@ -63,10 +63,8 @@ class Tally:
         if not errors:
             return
         self.errors += errors
-        wanted = self._shown_errors - len(self.first_errors)
-        if wanted > 0:
-            unread = batch.filter(self._pc.is_valid(batch["error"])).slice(0, wanted)
-            self.first_errors += zip(unread["row"].to_pylist(), unread["error"].to_pylist())
+        unread = batch.filter(self._pc.is_valid(batch["error"]))
+        _unread.count(self.kinds, unread["row"], unread["error"])
 
     def _count_times(self, times: Any, rows: Any) -> None:
         # As times of a calendar: there may be no time zones on the machine, not even UTC.

@@ -38,8 +38,18 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     lines += _section("callers denied most", callers)
     if "changes" in summary:
         lines += _changes(summary["changes"])
-    lines += _section("rows that could not be read, the first", [[f"row {row['row']}:", shown(row["message"])] for row in summary["first_errors"]])
-    return lines
+    return lines + unread_rows(summary["errors_by_reason"])
+
+
+def unread_rows(kinds: list[dict[str, Any]]) -> list[str]:
+    """The reasons for which rows could not be read, each with the first row, and the next ones."""
+    rows = []
+    for kind in kinds:
+        (row, message), *more = [(number(first["row"]), first["message"]) for first in kind["first"]]
+        after = f"; also row {', '.join(row for row, _ in more)}" if more else ""
+        rest = " and others" if kind["count"] > len(kind["first"]) else ""
+        rows.append([number(kind["count"]), f"row {row}: {shown(message)}{after}{rest}"])
+    return _section("rows that could not be read, by reason", rows)
 
 
 def _served(served: dict[str, Any]) -> list[str]:
