@@ -162,12 +162,34 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     written = json.loads(proposal.read_text())
     assert written == json.loads(json.dumps(found.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]
     least = {row.caller: row for row in found.rows}
-    assert [client["client_id"] for client in written["clients"]] == sorted(row.caller for row in found.rows if row.unused or row.unknown)
+    assert [client["client_id"] for client in written["clients"]] == sorted(row.caller for row in found.rows if row.unused)
     for client in written["clients"]:
         one = least[client["client_id"]]
-        assert tuple(client["scope"].split()) == one.used and set(client["remove"].split()) == {*one.unused, *one.unknown}
+        assert set(client["scope"].split()) == {*one.used, *one.unknown} and tuple(client["remove"].split()) == one.unused
+        assert tuple(client["unknown"].split()) == one.unknown
+    assert any(client["unknown"] for client in written["clients"])
     with pytest.raises(SystemExit):
         main(["privileges", str(log), "--proposal", str(log)])
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 6])
+def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int) -> None:
+    """The proposal named 48 clients where one of 60 held too much."""
+    carry = [(f"app {held}", " ".join(["read:orbs", *[scope for scope in KNOWN if scope != "read:orbs"][:held]])) for held in range(6)]
+    carry.append(("app u", "read:orbs openid"))
+    row = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user"}
+    log, proposal = tmp_path / "calls.parquet", tmp_path / "less.json"
+    parquet.write_table(table([{**row, "caller": caller, "scopes": scopes, "time": START} for caller, scopes in carry]), log)
+    wanted = [f"app {held}" for held in range(6) if held > most]
+    code = main(["privileges", str(log), "--most-unused", str(most), "--proposal", str(proposal)])
+    out = capsys.readouterr().out
+    assert code == bool(wanted) and [line.split(":")[0] for line in out.splitlines() if line.startswith("app ")] == wanted[::-1]
+    assert f"{len(wanted)} caller{'' if len(wanted) == 1 else 's'} of 7 with" in out
+    assert "\n1 caller of 7 with scopes that the policy does not have\n" in out
+    written = json.loads(proposal.read_text())
+    assert [client["client_id"] for client in written["clients"]] == wanted and written["most_unused"] == most
+    made = audit.check(log, POLICY, most_unused=most)
+    assert written == json.loads(json.dumps(made.found.proposal(most))) and made.over == made.found.over(most)
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,9 @@ class Privilege(NamedTuple):
     `held` are the scopes of the policy that its tokens of a known kind carried, `used` those that allowed at least one of its calls, `unused` the others,
     and `last_used` says of each used one when that was last, as far as the log has times, in UTC: a time that is far from all others, as one
     of 9999, is none. `used` is the least set: with it, every
-    call that was allowed still is, and without any one of them, one is not. `missing` are scopes that its denied calls lacked,
-    `unknown` those that it carried and the policy does not have.
+    call that was allowed still is, and without any one of them, one is not. It is less than what `Policy.least_scopes` says, which is for the denied calls, too. `missing` are scopes that its denied calls lacked,
+    `unknown` those that it carried and the policy does not have:
+    nobody can use them here, another service may need them, and they are not `unused`.
     """
 
     caller: str
@@ -102,21 +103,26 @@ class Privileges(NamedTuple):
         """Whether every call of the log was counted, and for its caller."""
         return not self.not_counted
 
-    def proposal(self) -> dict[str, Any]:
-        """What each caller needs for the calls that were allowed, as JSON has it, and what it was drawn from.
+    def over(self, most_unused: int = 0) -> Rows[Privilege]:
+        """The callers who hold more scopes of the policy that they never use."""
+        return self.rows.where(lambda row: len(row.unused) > most_unused)
 
-        `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2), and `remove` says which scopes that
-        takes away. Only callers from whom something is taken are in it.
+    def proposal(self, most_unused: int = 0) -> dict[str, Any]:
+        """What to leave to each caller who holds more than `most_unused` scopes of the policy that it never uses, as JSON has it, and what that
+        was drawn from.
+
+        `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2). `remove` says which scopes that takes
+        away, `unknown` which of those in `scope` the policy does not have: another service may need them, which this log does not say.
         """
         from .logs._unread import to_dicts
 
         clients = (
-            {"client_id": row.caller, "scope": " ".join(row.used), "remove": " ".join(sorted([*row.unused, *row.unknown]))}
-            for row in sorted(self.rows, key=lambda row: row.caller)
-            if row.unused or row.unknown
+            {"client_id": row.caller, "scope": " ".join(sorted([*row.used, *row.unknown])), "remove": " ".join(row.unused), "unknown": " ".join(row.unknown)}
+            for row in sorted(self.over(most_unused), key=lambda row: row.caller)
         )
         return {
             "policy": self.policy,
+            "most_unused": most_unused,
             "log": [{"name": name, "sha256": sha256} for name, sha256 in self.files],
             "arguments": self.arguments,
             "is_complete": self.is_complete,
@@ -195,7 +201,7 @@ def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **sai
     if most_unused < 0:
         raise ValueError(f"`most_unused` must not be negative, and is {most_unused}")
     found = privileges(log, policy, **said)
-    over = found.rows.where(lambda row: len(row.unused) > most_unused)
+    over = found.over(most_unused)
     return Check(not over and found.is_complete and found.calls > 0, over, found)
 
 

@@ -21,7 +21,8 @@ DESCRIPTION = "Say which scopes each caller of a log holds and never uses, and w
 
 EPILOG = """\
 A caller uses a scope where it allowed at least one of its calls. What a caller uses is the least that it needs for the calls that were
-allowed. The proposal is JSON: the `client_id` and `scope` of each client that holds too much, as in client metadata (RFC 7591).
+allowed. The proposal is JSON: the `client_id` and `scope` of each client that holds more than --most-unused says, as in client metadata
+(RFC 7591). Scopes that the policy does not have are said apart: they do not count for --most-unused, and the proposal keeps them.
 
 examples:
   python -m orbgate privileges requests.parquet --column caller=client_id --proposal less.json
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     found = made.found
     if options.proposal:
         with whole(options.proposal) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
-            json.dump(found.proposal(), file, indent=2, ensure_ascii=False)
+            json.dump(found.proposal(options.most_unused), file, indent=2, ensure_ascii=False)
             file.write("\n")
     print(_text(made, options.most_unused, options.top), end="")
     unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
