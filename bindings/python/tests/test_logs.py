@@ -412,3 +412,30 @@ def test_broken_rows_of_a_table_keep_their_places(tmp_path: Path, rows: int, bro
         at = row["row"] - 1
         assert (row["target"] is None) == (at in broken) == (row["error"] is not None)
         assert row["target"] is None or row["target"].startswith(f"/{at}\n")
+
+
+@pytest.mark.parametrize(
+    ("times", "unit", "said"),
+    [
+        (["2026-11-02", "32/Nov/2026", "x"], None, "2 values of `time`, the first in row 2: `32/Nov/2026`."),
+        ([None, 5, 7], None, "2 values of `time`, the first in row 2: `5`. For numbers, `time_unit` says what they count."),
+        (["oops", "12", None], None, "2 values of `time`, the first in row 1: `oops`. For numbers, `time_unit` says what they count."),
+        # It was said, and is not what is wrong.
+        ([None, None, 1e300], "s", "1 value of `time`, the first in row 3: `1e+300`."),
+        ([b"\xff" * 99, None, None], None, f"1 value of `time`, the first in row 1: `{('%sxff' % chr(92)) * 10}…`."),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_shown(times: list[Any], unit: str | None, said: str) -> None:
+    """It advised a unit of numbers for a day that no month has."""
+    rows = {"method": ["GET"] * 3, "target": ["/"] * 3, "time": times}
+    for size in (3, 1):
+        log = logs.read(pa.table(rows).to_batches(max_chunksize=size), time_unit=unit)
+        list(log)
+        assert [warning for warning in log.warnings if "read: " in warning] == [f"Could not be read: {said}"]
+
+
+def test_what_is_no_json_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"a": "x\n{"a" 1}\n')
+    found = pa.table(logs.read(path, format="json"))["error"].to_pylist()
+    assert found == ["not JSON: Unterminated string starting at column 7", "not JSON: Expecting ':' delimiter at column 6"]

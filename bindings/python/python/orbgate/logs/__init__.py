@@ -84,6 +84,10 @@ def read(
     return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit, time_zone))
 
 
+# How much of a value a warning shows.
+MOST_OF_A_VALUE = 40
+
+
 class Reader(Iterator["_pa.RecordBatch"]):
     """The batches of a log, one after the other; through the Arrow C interface, it is a table.
 
@@ -181,13 +185,20 @@ class Reader(Iterator["_pa.RecordBatch"]):
         said = self._layout.notes.warnings(self.rows) if self._is_read else []
         if self.unread_times:
             values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
-            said.append(f"Could not be read: {values}. For numbers, `time_unit` says what they count.")
+            advice = " For numbers, `time_unit` says what they count." if self._normaliser.times.any_number and not self._layout.time_unit else ""
+            said.append(f"Could not be read: {values}{self._first(self._normaliser.times.first_unread)}.{advice}")
         if unread := self._normaliser.unread_statuses:
-            said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`.")
+            said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
         if self.zoneless_times:
             zone = self._layout.time_zone
             said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
         return said
+
+    def _first(self, found: tuple[int, str] | None) -> str:
+        if found is None:
+            return ""
+        row, text = found
+        return f", the first in {self.where(row)}: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}`"
 
     def where(self, row: int) -> str:
         """The place of a row that has been read, for people."""

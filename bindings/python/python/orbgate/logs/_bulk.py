@@ -108,7 +108,8 @@ def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
 
 def warning(found: Sequence[OutlyingTime]) -> str:
     """What is to be known of times that are far from the others."""
-    return f"{named(found)} They are counted, and are not in the period nor in what is drawn over time."
+    they = "It is counted, and is" if sum(row.calls for row in found) == 1 else "They are counted, and are"
+    return f"{named(found)} {they} not in the period nor in what is drawn over time."
 
 
 def named(found: Sequence[OutlyingTime]) -> str:

@@ -12,7 +12,7 @@ from .._extras import needs
 from .._terms import TokenKind
 from ._notes import Notes
 from ._served import statuses
-from ._times import Times
+from ._times import Times, said_in
 
 TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
 
@@ -110,6 +110,8 @@ class Normaliser:
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
         self.unread_statuses = 0
+        # The row of the first, and what it says.
+        self.first_status: tuple[int, str] | None = None
         self.rows = 0
         # The types of other columns, as the first part of the log has them.
         self._others: dict[str, Any] | None = None
@@ -137,11 +139,11 @@ class Normaliser:
     @property
     def counted(self) -> list[list[Any]]:
         """What was counted of the rows so far."""
-        return [[self.rows, self.unread_statuses], [self.times.unread, self.times.zoneless], self.layout.notes.counted]
+        return [[self.rows, self.unread_statuses, self.first_status], self.times.counted, self.layout.notes.counted]
 
     @counted.setter
     def counted(self, counted: list[list[Any]]) -> None:
-        (self.rows, self.unread_statuses), (self.times.unread, self.times.zoneless), self.layout.notes.counted = counted
+        (self.rows, self.unread_statuses, self.first_status), self.times.counted, self.layout.notes.counted = counted
 
     def batch(self, found: Mapping[str, Any], rows: int) -> Any:
         """A batch of these columns; other columns are absent."""
@@ -158,8 +160,8 @@ class Normaliser:
         columns = {
             **texts,
             "allow_bonus_orbs_use": bonus,
-            "time": self.times.column(found.get("time", nothing), is_decided),
-            "served_status": self._statuses(found.get("served_status", nothing), is_decided),
+            "time": self.times.column(found.get("time", nothing), is_decided, first),
+            "served_status": self._statuses(found.get("served_status", nothing), is_decided, first),
             "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
             "error": error,
         }
@@ -223,12 +225,16 @@ class Normaliser:
         # In every format, an empty name is no caller.
         return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
 
-    def _statuses(self, found: Any, is_decided: Any) -> Any:
+    def _statuses(self, found: Any, is_decided: Any, first: int) -> Any:
         """The statuses of the log; of rows that are decided, those that are none are counted."""
         pc = self._pc
         read = statuses(found)
         is_unread = pc.and_(pc.and_(pc.is_valid(found), pc.is_null(read)), is_decided)
-        self.unread_statuses += pc.sum(is_unread).as_py() or 0
+        unread = pc.sum(is_unread).as_py() or 0
+        self.unread_statuses += unread
+        if unread and self.first_status is None:
+            at = pc.index(is_unread, True).as_py()
+            self.first_status = first + at, said_in(found[at])
         return read
 
     def _joined(self, found: Any) -> Any:

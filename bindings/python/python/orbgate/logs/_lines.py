@@ -127,7 +127,8 @@ def _record(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 at byte {error.start + 1}") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from None
+        # Some of its messages end in "at".
+        raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from None
     except RecursionError:
         raise ValueError("not JSON: nested too deep") from None
     if not isinstance(record, dict):

@@ -50,14 +50,17 @@ class Times:
         if unit is not None and unit not in UNITS:
             raise ValueError(f"the unit of time is `{unit}`, not one of {', '.join(UNITS)}")
         self.unread = 0
+        # The row of the first that could not be read, and what it says; and whether any such is a number.
+        self.first_unread: tuple[int, str] | None = None
+        self.any_number = False
         self.zoneless = 0
         self._unit = unit
         self._zone = zone_of(zone)
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
-    def column(self, found: Any, is_decided: Any) -> Any:
-        """A column of times. Of the rows that are decided it counts those that cannot be read, and those without a zone."""
+    def column(self, found: Any, is_decided: Any, first: int = 1) -> Any:
+        """A column of times, whose first row has this number. Of the rows that are decided it counts those that cannot be read, and those without a zone."""
         pa, pc = self._pa, self._pc
         if pa.types.is_dictionary(found.type):
             found = _decoded(pa, found)
@@ -65,9 +68,34 @@ class Times:
         is_known = pc.and_(pc.greater_equal(counts, FIRST), pc.less_equal(counts, LAST))
         counts = pc.if_else(is_known, counts, None)
         is_unread = pc.and_(pc.is_valid(found), pc.is_null(counts))
-        self.unread += _count(pc, pc.and_(is_unread, is_decided))
+        self._count_unread(found, pc.and_(is_unread, is_decided), first)
         self.zoneless += _count(pc, pc.and_(pc.and_(pc.is_valid(counts), is_local), is_decided))
         return counts.cast(pa.timestamp("us", "UTC"))
+
+    @property
+    def counted(self) -> list[Any]:
+        """What was counted of the times so far."""
+        return [self.unread, self.zoneless, self.first_unread, self.any_number]
+
+    @counted.setter
+    def counted(self, counted: list[Any]) -> None:
+        self.unread, self.zoneless, self.first_unread, self.any_number = counted
+
+    def _count_unread(self, found: Any, is_unread: Any, first: int) -> None:
+        pc, types = self._pc, self._pa.types
+        unread = _count(pc, is_unread)
+        if not unread:
+            return
+        self.unread += unread
+        if self.first_unread is None:
+            at = pc.index(is_unread, True).as_py()
+            self.first_unread = first + at, said_in(found[at])
+        if types.is_integer(found.type) or types.is_floating(found.type):
+            self.any_number = True
+        elif not self.any_number and any(is_text(found.type) for is_text in (types.is_string, types.is_large_string, types.is_string_view, types.is_binary)):
+            # `filter` knows no views.
+            texts = found.cast(self._pa.binary()).filter(is_unread).unique()
+            self.any_number = any(_number(said_in(value)) is not None for value in texts)
 
     def _read(self, found: Any) -> tuple[Any, Any]:
         """Microseconds since 1970, and which times had no zone."""
@@ -215,6 +243,16 @@ def _access(pa: Any, pc: Any, text: Any) -> Any:
     number = pa.array([f"-{at:02}-" for at in MONTHS.values()]).take(pc.index_in(month, pa.array(list(MONTHS))))
     # A month of another name is null, and so is its time.
     return _zoned(pa, pc, pc.binary_join_element_wise(year, number, day, "T", time, zone, ""))
+
+
+def said_in(value: Any) -> str:
+    """What a value of a column says, as text."""
+    try:
+        found = value.as_py()
+    except (OverflowError, ValueError):
+        # A time of Arrow that Python has not.
+        found = value.cast("int64").as_py()
+    return found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else str(found)
 
 
 def _number(text: str) -> float | None:
