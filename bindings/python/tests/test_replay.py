@@ -327,6 +327,10 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
         counted.append(kinds)
     assert counted[0] == counted[1] and len(counted[0]) == _unread.MOST_REASONS + 1
     assert sum(rows for rows, _ in counted[0].values()) == table.num_rows
+    # Of what a value of any length says, only the start is kept.
+    kinds = {}
+    _unread.count(kinds, pa.array([7]), pa.array([f"`{'x' * 100_000}`, neither true nor false"]))
+    assert [len(why) for _, first in kinds.values() for _, why in first] == [_unread.LONGEST + 1] and all(len(name) <= _unread.LONGEST + 1 for name in kinds)
 
 
 def test_a_log_without_a_call_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,8 @@ from .._extras import needs
 FIRST = 5
 MOST_REASONS = 50
 ANOTHER = "another reason"
+# How many characters of what is wrong with a row are kept.
+LONGEST = 400
 
 # What differs between rows of one kind: in which file a row is, what it says, and where.
 PLACE = r"\A(`[^`]*`|standard input), row \d+: "
@@ -31,7 +33,9 @@ class UnreadReason(NamedTuple):
 def count(kinds: Kinds, rows: Any, errors: Any) -> None:
     """Counts rows and what is wrong with each of them."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    reason = errors
+    # A value that a message shows may have any length.
+    is_long = pc.greater(pc.utf8_length(errors), LONGEST)
+    reason = errors = pc.if_else(is_long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(errors, 0, LONGEST), "…", ""), errors)
     for pattern, plain in ((PLACE, ""), (QUOTED, "`…`"), (DIGITS, "…")):
         reason = pc.replace_substring_regex(reason, pattern, plain)
     # Those that come first have room, however the log is cut.
