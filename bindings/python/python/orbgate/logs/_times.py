@@ -250,8 +250,8 @@ def said_in(value: Any) -> str:
     try:
         found = value.as_py()
     except (OverflowError, ValueError):
-        # A time of Arrow that Python has not.
-        found = value.cast("int64").as_py()
+        # A time of Arrow that Python has not, as the number that it is; days are 32 bits.
+        found = value.cast("int32" if value.type == "date32[day]" else "int64").as_py()
     return found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else str(found)
 
 
