@@ -253,7 +253,12 @@ impl<'t> Lines<'t> {
                 (mapping(entries)?, after)
             }
             b'\'' | b'"' => return rest.quoted(),
-            _ => return rest.plain(rest.text.find([',', '[', ']', '{', '}', ':', '?', '#'])?),
+            _ => {
+                let end = rest.text.find([',', '[', ']', '{', '}', ':', '?', '#'])?;
+                // One of the libraries takes a dash before a mark for an item in block style.
+                let has_dash = rest.text.get(..end)?.contains(" -");
+                return rest.plain(end).filter(|_| !has_dash);
+            }
         };
         Some((rest.node(kind), after))
     }

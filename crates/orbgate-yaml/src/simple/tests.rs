@@ -120,6 +120,8 @@ fn what_is_not_simple_is_left_to_a_library() {
         "a: [b,\n  c]",
         "a: [b]c",
         "a: [b] c",
+        "a: [b -, c]",
+        "a: {b: c -}",
         "a: ['b' c]",
         "{a: b}",
         "'a': b",
