@@ -18,7 +18,10 @@ import org.eclipse.jetty.ee11.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
-/** Jetty. Servlets are mapped to prefixes of paths: that of each template is what stands before its first parameter. */
+/**
+ * Jetty. Servlets are mapped to prefixes of paths: that of each template is what stands before its first segment with a
+ * parameter, or with an asterisk, which no mapping can have there.
+ */
 final class ServletServer implements Program.Server {
     @Override
     public int start(int port, Engine policy, Optional<Gate> gate) throws Exception {
@@ -33,7 +36,7 @@ final class ServletServer implements Program.Server {
         gate.ifPresent(guard -> context.addFilter(
                 new FilterHolder(new GateFilter(guard)), "/*", EnumSet.allOf(DispatcherType.class)));
         Set<String> prefixes = new TreeSet<>(Set.of("/"));
-        policy.routes().forEach(route -> prefixes.add(route.template().split("\\{", 2)[0]));
+        policy.routes().forEach(route -> prefixes.add(route.template().replaceFirst("[^/]*[{*].*", "")));
         for (String prefix : prefixes) {
             String mapping = prefix.endsWith("/") ? prefix + "*" : prefix;
             context.addServlet(new ServletHolder(new Echo()), mapping);
