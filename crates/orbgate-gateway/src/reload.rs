@@ -48,7 +48,7 @@ pub(crate) async fn follow(
 async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
     let (path, former) = (Arc::clone(file), current.load_full());
     // Compiling a policy takes time, and its file may have to rest.
-    let load = move || State::load(&path, Some(&former));
+    let load = move || State::again(&path, &former);
     let loaded = tokio::task::spawn_blocking(load).await;
     let refused = match loaded {
         Ok(Ok(state)) => {

@@ -45,13 +45,13 @@ pub fn run(file: &Path) -> Result<(), StartError> {
 pub fn check(file: &Path) -> Result<(), StartError> {
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
-    State::load(file, None).map(drop)
+    State::look(file).map(drop)
 }
 
 async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> {
     // The counters come first: loading the policy counts.
     let counted = counters();
-    let state = State::load(file, None)?;
+    let state = State::start(file)?;
     let config = state.config.clone();
     let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
     let current = Arc::new(ArcSwap::from_pointee(state));

@@ -49,8 +49,29 @@ struct Policy {
 }
 
 impl State {
-    /// Loads everything that the configuration file names; of the former state, what has not changed.
-    pub(crate) fn load(file: &Path, former: Option<&Self>) -> Result<Self, StartError> {
+    /// Loads everything that the configuration file names, and opens its audit.
+    pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
+        let audit = |path: &Option<PathBuf>| path.as_deref().map(audit).transpose();
+        Self::load(file, None, audit)
+    }
+
+    /// The same to look at it. No audit is made: it would be of the user who looks, and the gateway's own user could not write it.
+    pub(crate) fn look(file: &Path) -> Result<Self, StartError> {
+        Self::load(file, None, |path| {
+            path.as_deref().map_or(Ok(None), could_audit)
+        })
+    }
+
+    /// The same anew; of the former state, what has not changed.
+    pub(crate) fn again(file: &Path, former: &Self) -> Result<Self, StartError> {
+        Self::load(file, Some(former), |_| Ok(former.audit.clone()))
+    }
+
+    fn load(
+        file: &Path,
+        former: Option<&Self>,
+        audit: impl FnOnce(&Option<PathBuf>) -> Result<Option<AuditLog>, StartError>,
+    ) -> Result<Self, StartError> {
         let text = read(file)?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let config = Config::from_yaml(&text, folder);
@@ -61,17 +82,20 @@ impl State {
         }
         let listeners = config.listeners.iter();
         let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
-        let tls = tls.collect::<Result<Vec<_>, _>>()?;
-        let keys = Keys::load(&config.tokens, former.map(|former| &former.keys))?;
+        // One file's faults do not hide another's.
+        let mut faults = Vec::new();
+        let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut faults)).collect();
+        let keys = Keys::load(&config.tokens, former.map(|former| &former.keys));
+        let keys = kept(keys, &mut faults);
         let same_policy = former.filter(|former| former.config.policy == config.policy);
         let policy = match same_policy {
-            Some(former) => former.policy.clone(),
-            None => Policy::load(&config.policy)?,
+            Some(former) => Ok(former.policy.clone()),
+            None => Policy::load(&config.policy),
         };
-        let audit = match (former, &config.audit) {
-            (Some(former), _) => former.audit.clone(),
-            (None, Some(path)) => Some(audit(path)?),
-            (None, None) => None,
+        let policy = kept(policy, &mut faults);
+        let audit = kept(audit(&config.audit), &mut faults);
+        let (Some(keys), Some(policy), Some(audit), []) = (keys, policy, audit, &*faults) else {
+            return Err(StartError::Several(faults));
         };
         let gate = GateLayer::outermost(policy.engines.clone(), keys.fetcher.clone());
         let gate = gate.challenge(config.challenge.clone());
@@ -180,10 +204,30 @@ impl Policy {
     }
 }
 
+/// What there is, or its fault with the others.
+pub(crate) fn kept<T>(result: Result<T, StartError>, faults: &mut Vec<StartError>) -> Option<T> {
+    result.map_err(|fault| faults.push(fault)).ok()
+}
+
 fn audit(path: &Path) -> Result<AuditLog, StartError> {
     let file = OpenOptions::new().create(true).append(true).open(path);
     let log = file.and_then(AuditLog::to_writer);
-    log.map_err(|error| StartError::Unreadable(path.to_owned(), error))
+    log.map_err(|error| StartError::Audit(path.to_owned(), error))
+}
+
+/// Refuses what cannot be an audit: a file that cannot be written, or has no folder to be made in.
+fn could_audit(path: &Path) -> Result<Option<AuditLog>, StartError> {
+    let opened = match OpenOptions::new().append(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            std::fs::read_dir(folder.unwrap_or(Path::new("."))).map(drop)
+        }
+        opened => opened.map(drop),
+    };
+    let refuse = |error| StartError::Audit(path.to_owned(), error);
+    opened.map(|()| None).map_err(refuse)
 }
 
 fn read(file: &Path) -> Result<String, StartError> {
@@ -194,8 +238,12 @@ fn read(file: &Path) -> Result<String, StartError> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// A file cannot be read, or the audit's not written.
+    /// Several reasons, each of another file.
+    Several(Vec<StartError>),
+    /// A file cannot be read.
     Unreadable(PathBuf, io::Error),
+    /// The audit cannot be written.
+    Audit(PathBuf, io::Error),
     /// A file has faults: a line for each, with its place.
     Faulty(String),
     /// The policy is not used.
@@ -223,8 +271,17 @@ impl StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Several(faults) => {
+                let lines: Vec<_> = faults.iter().map(Self::to_string).collect();
+                f.write_str(&lines.join("\n"))
+            }
             Self::Unreadable(file, error) => write!(f, "{}: {error}", file.display()),
+            Self::Audit(file, error) => write!(f, "the audit {}: {error}", file.display()),
             Self::Faulty(lines) => f.write_str(lines),
+            Self::Policy(file, LoadError::Unsound(error)) => {
+                let file = file.display().to_string();
+                write!(f, "{}", error.in_file(&file))
+            }
             Self::Policy(file, error) => write!(f, "{}: {error}", file.display()),
             Self::Certificates(error) => write!(f, "the system's certificates: {error}"),
             Self::Sockets(error) => write!(f, "the sockets of `LISTEN_FDS`: {error}"),

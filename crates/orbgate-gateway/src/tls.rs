@@ -12,7 +12,7 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::files;
 use crate::mode::Mode;
-use crate::state::StartError;
+use crate::state::{StartError, kept};
 
 /// The files of a place with TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,20 +33,32 @@ impl TlsFiles {
     /// What serves connections with these files, as they are now.
     pub(crate) fn load(&self, mode: Mode) -> Result<Arc<ServerConfig>, StartError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let chain = certificates(&self.certificate)?;
-        let text = read(&self.key)?;
-        let key = PrivateKeyDer::from_pem_slice(&text).map_err(|error| faulty(&self.key, error))?;
-        let clients = match &self.client_ca {
-            Some(file) => verifier(file, &provider)?,
-            None => WebPkiClientVerifier::no_client_auth(),
+        let clients = self.client_ca.as_ref();
+        let clients = clients.map_or_else(
+            || Ok(WebPkiClientVerifier::no_client_auth()),
+            |file| verifier(file, &provider),
+        );
+        let mut faults = Vec::new();
+        let read = (
+            kept(certificates(&self.certificate), &mut faults),
+            kept(key(&self.key), &mut faults),
+            kept(clients, &mut faults),
+        );
+        let (Some(chain), Some(key), Some(clients)) = read else {
+            return Err(StartError::Several(faults));
         };
         let config = ServerConfig::builder_with_provider(provider);
         let config = config.with_safe_default_protocol_versions();
         let config = config.map_err(|error| faulty(&self.certificate, error))?;
         let config = config.with_client_cert_verifier(clients);
-        // Refuses a key that is another certificate's.
         let config = config.with_single_cert(chain, key);
-        let mut config = config.map_err(|error| faulty(&self.certificate, error))?;
+        let mut config = config.map_err(|error| match error {
+            rustls::Error::InconsistentKeys(_) => faulty(
+                &self.certificate,
+                format!("{} is the key of another certificate", self.key.display()),
+            ),
+            error => faulty(&self.certificate, error),
+        })?;
         config.alpn_protocols = match mode {
             Mode::EnvoyGrpc => vec![b"h2".to_vec()],
             _ => vec![b"http/1.1".to_vec()],
@@ -72,10 +84,18 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError>
     let text = read(file)?;
     let certificates = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     match certificates {
-        Ok(none) if none.is_empty() => Err(faulty(file, pem::Error::NoItemsFound)),
+        Ok(none) if none.is_empty() => Err(faulty(file, "it has no certificate in PEM")),
         Ok(certificates) => Ok(certificates),
         Err(error) => Err(faulty(file, error)),
     }
+}
+
+fn key(file: &Path) -> Result<PrivateKeyDer<'static>, StartError> {
+    let key = PrivateKeyDer::from_pem_slice(&read(file)?);
+    key.map_err(|error| match error {
+        pem::Error::NoItemsFound => faulty(file, "it has no private key in PEM"),
+        error => faulty(file, error),
+    })
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, StartError> {

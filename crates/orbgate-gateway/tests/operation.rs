@@ -159,9 +159,9 @@ fn a_new_certificate_counts_once_it_is_whole() {
         "CERTIFICATE",
         &first.certificate,
     );
-    refused(&mut gateway, "server.pem: keys may not be consistent");
+    refused(&mut gateway, "server.key is the key of another certificate");
     fs::write(folder.join("server.pem"), "half").unwrap();
-    refused(&mut gateway, "server.pem: no items found");
+    refused(&mut gateway, "server.pem: it has no certificate in PEM");
     second.write(&folder);
     fs::remove_file(folder.join("server.key")).unwrap();
     refused(&mut gateway, "server.key: No such file");

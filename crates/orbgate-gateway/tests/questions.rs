@@ -429,6 +429,64 @@ fn a_configuration_with_faults_does_not_start() {
 }
 
 #[test]
+fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
+    let folder = folder("look");
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let look = || {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+        let program = program.args(["--check", "--config", "gateway.yaml"]);
+        let output = program.current_dir(&folder).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.success(), said.is_empty(), "{said}");
+        said.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let config = |audit: &str, tls: &str| {
+        let text = format!(
+            "orbgate_gateway: 1\npolicy: policy.yaml\ntokens: tokens.yaml\naudit: {audit}\nlisteners:\n  \
+             - {{ mode: nginx, listen: unix:/a{tls} }}\n"
+        );
+        write("gateway.yaml", &text);
+    };
+    config(
+        "none/audit.jsonl",
+        ", tls: { certificate: no.pem, key: no.key }",
+    );
+    write("tokens.yaml", "orbgate_token: 2\nissuers: []\n");
+    write(
+        "policy.yaml",
+        "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes:\n      b: { orbs: no }\n",
+    );
+    let said = look();
+    let expected = [
+        "no.pem: No such file",
+        "no.key: No such file",
+        "tokens.yaml:1:16: ",
+        "tokens.yaml:1:1: ",
+        "policy.yaml:6:7: ",
+        "policy.yaml:6:18: ",
+        "the audit none/audit.jsonl: No such file",
+    ];
+    let missed: Vec<_> = expected
+        .iter()
+        .filter(|start| !said.iter().any(|line| line.starts_with(**start)))
+        .collect();
+    assert!(missed.is_empty(), "{missed:?}\n{said:#?}");
+    // Each line has the name of its file.
+    assert!(said.iter().all(|line| line.contains('.')), "{said:#?}");
+
+    let issuer = Issuer::start();
+    write("tokens.yaml", &issuer.tokens_yaml());
+    config("audit.jsonl", "");
+    let text = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../policy/external.yaml"
+    ));
+    write("policy.yaml", text);
+    assert_eq!(look(), Vec::<String>::new());
+    assert!(!folder.join("audit.jsonl").exists());
+}
+
+#[test]
 fn the_configuration_that_is_shipped_is_one() {
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -252,8 +252,12 @@ pub(super) fn strangers(
 
 /// Refuses settings for a mode that no listener has.
 pub(super) fn refuse_unused(document: &Document, faults: &mut Faults) {
-    let listeners = &document.listeners;
-    let is_asked = |it: &ListenerDocument| it.mode.value == Mode::Authzen;
+    let Some(listeners) = &document.listeners else {
+        return;
+    };
+    // One whose mode is missing may be meant.
+    let is_asked =
+        |it: &ListenerDocument| it.mode.as_ref().is_none_or(|it| it.value == Mode::Authzen);
     if document.authzen.is_some() && !listeners.value.iter().any(is_asked) {
         let message = "no listener has the mode `authzen`, so nobody can ask";
         push(faults, listeners.place, message.to_owned());

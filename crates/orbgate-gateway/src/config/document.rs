@@ -14,8 +14,9 @@ pub(super) struct Document {
     pub(super) policy: Option<Spanned<String>>,
     pub(super) require_seal: Option<Spanned<bool>>,
     pub(super) refuse_wider: Option<Spanned<bool>>,
-    pub(super) tokens: Spanned<String>,
-    pub(super) listeners: Spanned<Vec<ListenerDocument>>,
+    /// Required, as is what is next: the rest is judged without them, so that every fault is said at once.
+    pub(super) tokens: Option<Spanned<String>>,
+    pub(super) listeners: Option<Spanned<Vec<ListenerDocument>>>,
     pub(super) admin: Option<Spanned<String>>,
     pub(super) audit: Option<Spanned<String>>,
     pub(super) headers: Option<Spanned<String>>,
@@ -30,8 +31,9 @@ pub(super) struct Document {
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListenerDocument {
-    pub(super) mode: Spanned<Mode>,
-    pub(super) listen: Spanned<String>,
+    /// Required, as `listen` is.
+    pub(super) mode: Option<Spanned<Mode>>,
+    pub(super) listen: Option<Spanned<String>>,
     pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<String>>>>,
     pub(super) tls: Option<TlsDocument>,
 }

@@ -112,8 +112,8 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         flat_403: reader.flag(flat_403, "`flat_403`"),
         authzen: authzen.and_then(|node| reader.authzen(node)),
         limits: limits.and_then(|node| reader.limits(node)),
-        tokens: tokens?,
-        listeners: listeners?,
+        tokens,
+        listeners,
     })
 }
 
@@ -139,8 +139,8 @@ impl Reader<'_> {
             node.spanned(blocks.collect())
         });
         Some(ListenerDocument {
-            mode: mode?,
-            listen: listen?,
+            mode,
+            listen,
             trusted_proxies,
             tls: tls.and_then(|node| self.tls(node)),
         })

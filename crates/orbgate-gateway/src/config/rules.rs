@@ -50,7 +50,7 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
             require_seal: is_set(&document.require_seal),
             refuse_wider: is_set(&document.refuse_wider),
         },
-        tokens: file(&document.tokens),
+        tokens: file(document.tokens.as_ref()?),
         listeners,
         admin,
         audit: document.audit.as_ref().map(file),
@@ -68,7 +68,9 @@ fn listeners(
     authzen: &AuthzenConfig,
     faults: &mut Faults,
 ) -> Vec<ListenerConfig> {
-    let Spanned { place, value } = &document.listeners;
+    let Some(Spanned { place, value }) = &document.listeners else {
+        return Vec::new();
+    };
     if value.is_empty() {
         push(faults, *place, "there must be a listener".to_owned());
     }
@@ -99,23 +101,25 @@ fn listener(
         }
     });
     let blocks = blocks.collect::<Vec<_>>();
-    let address = address(&document.listen, faults)?;
+    let (mode, listen) = (document.mode.as_ref(), document.listen.as_ref());
+    let address = address(listen?, faults);
+    let (mode, listen, address) = (mode?, listen?, address?);
     let file = |name: &Spanned<String>| folder.join(&name.value);
     let tls = document.tls.as_ref().map(|tls| TlsFiles {
         certificate: file(&tls.certificate),
         key: file(&tls.key),
         client_ca: tls.client_ca.as_ref().map(file),
     });
-    let is_authzen = document.mode.value == Mode::Authzen;
+    let is_authzen = mode.value == Mode::Authzen;
     if is_authzen && let Some(message) = authzen::strangers(&address, authzen, tls.as_ref()) {
-        push(faults, document.listen.place, message.to_owned());
+        push(faults, listen.place, message.to_owned());
     }
     match (&address, trusted) {
         // Callers of this mode authenticate, or are on this machine.
         (Address::Tcp(_), None) if is_authzen => {}
         (Address::Tcp(_), None) => {
             let message = "`trusted_proxies` must name the addresses that may ask";
-            push(faults, document.listen.place, message.to_owned());
+            push(faults, listen.place, message.to_owned());
         }
         (Address::Tcp(_), Some(trusted)) if trusted.value.is_empty() => {
             let message = "`trusted_proxies` is empty, so nobody may ask";
@@ -129,7 +133,7 @@ fn listener(
         _ => {}
     }
     Some(ListenerConfig {
-        mode: document.mode.value,
+        mode: mode.value,
         address,
         trusted: trusted.map(|_| blocks),
         tls,
@@ -151,8 +155,8 @@ fn address(text: &Spanned<String>, faults: &mut Faults) -> Option<Address> {
 
 /// Refuses a place to listen that is there twice.
 fn one_each(document: &Document, faults: &mut Faults) {
-    let listeners = document.listeners.value.iter();
-    let places = listeners.map(|listener| &listener.listen);
+    let listeners = document.listeners.iter().flat_map(|it| &it.value);
+    let places = listeners.filter_map(|listener| listener.listen.as_ref());
     let mut seen: HashMap<&str, Place> = HashMap::new();
     for text in places.chain(&document.admin) {
         if let Some(first) = seen.insert(&text.value, text.place) {

@@ -72,6 +72,43 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
 }
 
 #[test]
+fn a_key_that_is_missing_or_misspelt_hides_no_other_fault() {
+    let text = "\
+orbgate_gateway: 1
+tokns: tokens.yaml
+admin: localhost
+headers: Orb
+listeners:
+  - listen: 127.0.0.1:99999
+    trusted_proxies: [10.0.0.1/8]
+  - mode: nginx
+    trusted_proxies: [0.0.0.0/0]
+  - mode: nginx
+    listen: 127.0.0.1:1
+";
+    let expected = [
+        "g:2:1: unknown key `tokns` in the configuration",
+        "g:3:8: nothing can listen at `localhost`",
+        "g:4:10: `Orb` is no prefix of headers",
+        "g:6:5: this listener lacks the key `mode`",
+        "g:6:13: nothing can listen at `127.0.0.1:99999`",
+        "g:7:23: `10.0.0.1/8` is no block of trusted addresses",
+        "g:8:5: this listener lacks the key `listen`",
+        "g:9:23: `0.0.0.0/0` is no block of trusted addresses",
+        "g:11:13: `trusted_proxies` must name the addresses that may ask",
+    ];
+    let said = faults(text);
+    assert_eq!(said.len(), expected.len(), "{said:#?}");
+    for (said, expected) in said.iter().zip(expected) {
+        assert!(said.starts_with(expected), "{said}\n{expected}");
+    }
+    let said = faults("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
+    assert_eq!(said.len(), 3, "{said:#?}");
+    let said = faults("orbgate_gateway: 1\ntokens: t\nadmin: localhost\nauthzen: {}\n");
+    assert_eq!(said.len(), 2, "{said:#?}");
+}
+
+#[test]
 fn a_place_is_taken_once() {
     let text = "orbgate_gateway: 1\ntokens: t\nadmin: unix:/a\nlisteners:\n  - { mode: nginx, listen: unix:/a }\n";
     assert_eq!(faults(text), ["g:3:8: `unix:/a` is taken (line 5)"]);

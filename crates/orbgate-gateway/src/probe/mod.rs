@@ -43,7 +43,7 @@ pub fn probe(
 ) -> Result<Vec<String>, StartError> {
     let runtime = tokio::runtime::Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
-    let state = State::load(file, None)?;
+    let state = State::look(file)?;
     let arrived =
         receive(backend).map_err(|error| StartError::Listen(backend.to_string(), error))?;
     let mut probe = Probe {
