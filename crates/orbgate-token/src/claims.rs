@@ -2,22 +2,46 @@
 
 use core::time::Duration;
 
-use serde_json::{Map, Value};
+use orbgate::TokenKind;
+use serde_json::Value;
 
 use crate::error::TokenError;
 use crate::issuer::Issuer;
-use crate::json::{self, JsonFault};
+use crate::json::{JsonFault, Member, Object};
 
 /// A token's claims.
-#[derive(Default)]
-pub(crate) struct Claims(pub(crate) Map<String, Value>);
+pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
+
+/// What claims say, each answer judged when its turn comes: what is kept of them while a program checks the signature.
+pub(crate) struct Stated {
+    pub(crate) audience: Result<(), TokenError>,
+    pub(crate) validity: Result<Validity, TokenError>,
+    pub(crate) rest: Result<Rest, TokenError>,
+}
+
+/// When a token is valid, since 1970.
+pub(crate) struct Validity {
+    expires: Duration,
+    not_before: Option<Duration>,
+    issued: Option<Duration>,
+}
+
+/// What remains to know if audience and times are right.
+pub(crate) struct Rest {
+    pub(crate) kind: TokenKind,
+    pub(crate) scopes: Box<str>,
+    pub(crate) subject: Option<Box<str>>,
+    pub(crate) client: Option<Box<str>>,
+    pub(crate) actor: Option<Box<str>>,
+    pub(crate) id: Option<Box<str>>,
+}
 
 /// The first second that no claim may name: below it, floating-point numbers are exact.
 const END_OF_TIME: u64 = 1 << 53;
 
-impl Claims {
-    pub(crate) fn parse(payload: &[u8]) -> Result<Self, TokenError> {
-        json::object(payload)
+impl<'t> Claims<'t> {
+    pub(crate) fn parse(payload: &'t [u8]) -> Result<Self, TokenError> {
+        Object::parse(payload)
             .map(Self)
             .map_err(|fault| match fault {
                 JsonFault::NotAnObject => TokenError::BadClaims,
@@ -26,17 +50,23 @@ impl Claims {
     }
 
     pub(crate) fn issuer(&self) -> Result<&str, TokenError> {
-        self.0
-            .get("iss")
-            .and_then(Value::as_str)
-            .ok_or(TokenError::Issuer)
+        self.0.text("iss").ok_or(TokenError::Issuer)
+    }
+
+    /// What they say, by this issuer's rules.
+    pub(crate) fn read(&self, issuer: &Issuer) -> Stated {
+        Stated {
+            audience: self.check_audience(&issuer.audience),
+            validity: self.validity(),
+            rest: self.rest(issuer),
+        }
     }
 
     /// Checks that the audience is in `aud`: one string, or a list of strings alone.
-    pub(crate) fn check_audience(&self, audience: &str) -> Result<(), TokenError> {
+    fn check_audience(&self, audience: &str) -> Result<(), TokenError> {
         let found = match self.0.get("aud") {
-            Some(Value::String(one)) => one == audience,
-            Some(Value::Array(list)) => {
+            Some(Member::Text(one)) => one == audience,
+            Some(Member::Other(Value::Array(list))) => {
                 list.iter().all(Value::is_string) && list.iter().any(|one| one == audience)
             }
             _ => false,
@@ -44,36 +74,30 @@ impl Claims {
         found.then_some(()).ok_or(TokenError::Audience)
     }
 
-    /// When the token expires, if it is valid at this time.
-    pub(crate) fn check_times(
-        &self,
-        issuer: &Issuer,
-        now: Duration,
-    ) -> Result<Duration, TokenError> {
-        let expires = self.time("exp")?.ok_or(TokenError::BadTime)?;
-        let (not_before, issued) = (self.time("nbf")?, self.time("iat")?);
-        // RFC 7519 §4.1.4: not on or after that time.
-        if now >= expires.saturating_add(issuer.skew) {
-            return Err(TokenError::Expired);
-        }
-        let latest = now.saturating_add(issuer.skew);
-        if [not_before, issued]
-            .into_iter()
-            .flatten()
-            .any(|time| time > latest)
-        {
-            return Err(TokenError::NotYetValid);
-        }
-        if let Some(longest) = issuer.max_lifetime {
-            let issued = issued.ok_or(TokenError::BadTime)?;
-            if expires.saturating_sub(issued) > longest {
-                return Err(TokenError::Lifetime);
-            }
-        }
-        Ok(expires)
+    fn validity(&self) -> Result<Validity, TokenError> {
+        Ok(Validity {
+            expires: self.time("exp")?.ok_or(TokenError::BadTime)?,
+            not_before: self.time("nbf")?,
+            issued: self.time("iat")?,
+        })
     }
 
-    pub(crate) fn check_required(&self, names: &[String]) -> Result<(), TokenError> {
+    fn rest(&self, issuer: &Issuer) -> Result<Rest, TokenError> {
+        self.check_required(&issuer.require)?;
+        if self.0.get("cnf").is_some() && !issuer.allow_unverified_cnf {
+            return Err(TokenError::Bound);
+        }
+        Ok(Rest {
+            kind: issuer.kind.kind(&self.0),
+            scopes: issuer.scopes.read(&self.0)?,
+            subject: self.text("sub")?,
+            client: self.text(&issuer.client_claim)?,
+            actor: self.actor()?,
+            id: self.text("jti")?,
+        })
+    }
+
+    fn check_required(&self, names: &[String]) -> Result<(), TokenError> {
         let there = |name: &String| self.0.get(name).is_some_and(|value| !value.is_null());
         names
             .iter()
@@ -83,19 +107,22 @@ impl Claims {
     }
 
     /// A claim that must be text if it is there.
-    pub(crate) fn text(&self, name: &str) -> Result<Option<Box<str>>, TokenError> {
+    fn text(&self, name: &str) -> Result<Option<Box<str>>, TokenError> {
         match self.0.get(name) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.as_str().into())),
-            Some(_) => Err(TokenError::Claim),
+            Some(value) => value
+                .text()
+                .map(Into::into)
+                .map(Some)
+                .ok_or(TokenError::Claim),
         }
     }
 
     /// Who acts for the subject (RFC 8693 §4.1): the outermost of a chain.
-    pub(crate) fn actor(&self) -> Result<Option<Box<str>>, TokenError> {
+    fn actor(&self) -> Result<Option<Box<str>>, TokenError> {
         match self.0.get("act") {
             None => Ok(None),
-            Some(Value::Object(actor)) => match actor.get("sub") {
+            Some(Member::Other(Value::Object(actor))) => match actor.get("sub") {
                 None => Ok(None),
                 Some(Value::String(text)) => Ok(Some(text.as_str().into())),
                 Some(_) => Err(TokenError::Claim),
@@ -106,8 +133,10 @@ impl Claims {
 
     /// A NumericDate (RFC 7519 §2): a number from 0 to where whole seconds stop being exact.
     fn time(&self, name: &str) -> Result<Option<Duration>, TokenError> {
-        let Some(value) = self.0.get(name) else {
-            return Ok(None);
+        let value = match self.0.get(name) {
+            None => return Ok(None),
+            Some(Member::Text(_)) => return Err(TokenError::BadTime),
+            Some(Member::Other(value)) => value,
         };
         let time = match value.as_u64() {
             Some(seconds) => Some(Duration::from_secs(seconds)),
@@ -118,5 +147,30 @@ impl Claims {
         time.filter(|time| time.as_secs() < END_OF_TIME)
             .map(Some)
             .ok_or(TokenError::BadTime)
+    }
+}
+
+impl Validity {
+    /// When the token expires, if it is valid at this time.
+    pub(crate) fn check(&self, issuer: &Issuer, now: Duration) -> Result<Duration, TokenError> {
+        // RFC 7519 §4.1.4: not on or after that time.
+        if now >= self.expires.saturating_add(issuer.skew) {
+            return Err(TokenError::Expired);
+        }
+        let latest = now.saturating_add(issuer.skew);
+        if [self.not_before, self.issued]
+            .into_iter()
+            .flatten()
+            .any(|time| time > latest)
+        {
+            return Err(TokenError::NotYetValid);
+        }
+        if let Some(longest) = issuer.max_lifetime {
+            let issued = self.issued.ok_or(TokenError::BadTime)?;
+            if self.expires.saturating_sub(issued) > longest {
+                return Err(TokenError::Lifetime);
+            }
+        }
+        Ok(self.expires)
     }
 }

@@ -1,12 +1,10 @@
 //! The compact serialisation of a JWS (RFC 7515 §7.1), in its one spelling.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::Value;
-
 use crate::algorithm::Algorithm;
 use crate::error::TokenError;
-use crate::json::{self, JsonFault};
+use crate::json::{JsonFault, Object};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// A longer token is refused unread.
 pub(crate) const TOKEN_BYTES: usize = 8 * 1024;
@@ -15,6 +13,8 @@ const KID_BYTES: usize = 256;
 
 /// A token taken apart; trust nothing in it before its signature is checked.
 pub(crate) struct Compact<'a> {
+    /// The whole of it.
+    pub(crate) token: &'a [u8],
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
     /// What was signed: the first two parts as they are.
@@ -41,6 +41,7 @@ impl<'a> Compact<'a> {
             return Err(TokenError::NotCompact);
         }
         Ok(Self {
+            token,
             header: Header::parse(&decode(header)?)?,
             payload: decode(payload)?,
             signed,
@@ -64,30 +65,29 @@ fn parts(token: &[u8]) -> Option<(&[u8], [&[u8]; 3])> {
 
 impl Header {
     fn parse(text: &[u8]) -> Result<Self, TokenError> {
-        let mut members = json::object(text).map_err(|fault| match fault {
+        let members = Object::parse(text).map_err(|fault| match fault {
             JsonFault::NotAnObject => TokenError::BadHeader,
             JsonFault::DuplicateMember => TokenError::DuplicateMember,
         })?;
         if ["crit", "b64", "zip", "enc"]
             .iter()
-            .any(|name| members.contains_key(*name))
+            .any(|name| members.get(name).is_some())
         {
             return Err(TokenError::Extension);
         }
-        let mut text = |name: &str| match members.remove(name) {
+        let text = |name: &str| match members.get(name) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(TokenError::BadHeader),
+            Some(value) => value.text().map(Some).ok_or(TokenError::BadHeader),
         };
         let algorithm = text("alg")?.ok_or(TokenError::BadHeader)?;
         let (kid, typ) = (text("kid")?, text("typ")?);
-        if kid.as_ref().is_some_and(|kid| kid.len() > KID_BYTES) {
+        if kid.is_some_and(|kid| kid.len() > KID_BYTES) {
             return Err(TokenError::BadHeader);
         }
         Ok(Self {
-            algorithm: Algorithm::from_name(&algorithm),
-            kid,
-            typ,
+            algorithm: Algorithm::from_name(algorithm),
+            kid: kid.map(str::to_owned),
+            typ: typ.map(str::to_owned),
         })
     }
 }

@@ -1,7 +1,12 @@
 //! JSON objects in which no member comes twice, at any depth: of two duplicates, two readers may take
 //! different ones.
 
-use serde_json::{Map, Value};
+use core::fmt;
+use std::borrow::Cow;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// Why a text is not such an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,17 +15,170 @@ pub(crate) enum JsonFault {
     DuplicateMember,
 }
 
-/// The members of the text's one object.
-pub(crate) fn object(text: &[u8]) -> Result<Map<String, Value>, JsonFault> {
-    let Ok(Value::Object(members)) = serde_json::from_slice(text) else {
-        return Err(JsonFault::NotAnObject);
-    };
-    // serde_json keeps the last of two members of one name. A reader of our own would be no way out: with the feature
-    // `arbitrary_precision`, which any other crate of a program may turn on, it would see numbers as objects.
-    if written(text) == members.values().fold(members.len(), kept) {
-        Ok(members)
-    } else {
-        Err(JsonFault::DuplicateMember)
+/// The members of a text's one object, in the order of their names. Texts without escapes are where they were: copies of a token's
+/// claims would cost more than reading them.
+#[derive(Debug)]
+pub(crate) struct Object<'t>(Vec<(Text<'t>, Member<'t>)>);
+
+/// The value of a member.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Member<'t> {
+    Text(Cow<'t, str>),
+    Other(Value),
+}
+
+/// The name of a member.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Text<'t>(Cow<'t, str>);
+
+impl<'t> Object<'t> {
+    pub(crate) fn parse(text: &'t [u8]) -> Result<Self, JsonFault> {
+        // Checked as a whole, because serde_json would check each text by itself.
+        let json = core::str::from_utf8(text).map_err(|_| JsonFault::NotAnObject)?;
+        let mut object: Self = serde_json::from_str(json).map_err(|_| JsonFault::NotAnObject)?;
+        let members = &mut object.0;
+        members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let comes_twice = members
+            .windows(2)
+            .any(|pair| matches!(pair, [(one, _), (other, _)] if one == other));
+        let within = members.iter().fold(0, |others, (_, member)| match member {
+            Member::Text(_) => others,
+            Member::Other(value) => kept(others, value),
+        });
+        // serde_json keeps the last of two members of one name of a value. A reader of our own would be no way out: with the
+        // feature `arbitrary_precision`, which any other crate of a program may turn on, it would see numbers as objects.
+        if comes_twice || within > 0 && written(text) != within.saturating_add(members.len()) {
+            return Err(JsonFault::DuplicateMember);
+        }
+        Ok(object)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Member<'t>> {
+        let place = self
+            .0
+            .binary_search_by(|(other, _)| other.0.as_ref().cmp(name));
+        place
+            .ok()
+            .and_then(|place| self.0.get(place))
+            .map(|(_, member)| member)
+    }
+
+    /// The member, if it is text.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Member::text)
+    }
+}
+
+impl Member<'_> {
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Other(_) => None,
+        }
+    }
+
+    pub(crate) const fn is_null(&self) -> bool {
+        matches!(self, Self::Other(Value::Null))
+    }
+}
+
+impl<'t> Deserialize<'t> for Object<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ReadObject)
+    }
+}
+
+impl<'t> Deserialize<'t> for Text<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(ReadText)
+    }
+}
+
+impl<'t> Deserialize<'t> for Member<'t> {
+    fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReadMember)
+    }
+}
+
+struct ReadObject;
+struct ReadText;
+struct ReadMember;
+
+impl<'t> Visitor<'t> for ReadObject {
+    type Value = Object<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Object<'t>, A::Error> {
+        // More than most tokens have.
+        let mut members = Vec::with_capacity(16);
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Object(members))
+    }
+}
+
+impl<'t> Visitor<'t> for ReadText {
+    type Value = Text<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'t str) -> Result<Text<'t>, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Text<'t>, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+}
+
+impl<'t> Visitor<'t> for ReadMember {
+    type Value = Member<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'t str) -> Result<Member<'t>, E> {
+        Ok(Member::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Member<'t>, E> {
+        Ok(Member::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Member<'t>, E> {
+        Ok(Member::Other(value.into()))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Member<'t>, E> {
+        Ok(Member::Other(value.into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Member<'t>, E> {
+        Ok(Member::Other(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Member<'t>, E> {
+        Ok(Member::Other(value.into()))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Member<'t>, E> {
+        Ok(Member::Other(Value::Null))
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, items: A) -> Result<Member<'t>, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(items)).map(Member::Other)
+    }
+
+    /// With `arbitrary_precision` also a number.
+    fn visit_map<A: MapAccess<'t>>(self, members: A) -> Result<Member<'t>, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(members)).map(Member::Other)
     }
 }
 
@@ -54,7 +212,69 @@ fn kept(others: usize, value: &Value) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{JsonFault, object};
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::{JsonFault, Member, Object, kept, written};
+
+    /// JSON of any depth, in which names come twice, also in another spelling.
+    fn json() -> impl Strategy<Value = String> {
+        let name = prop::sample::select(vec![
+            r#""a""#,
+            r#""\u0061""#,
+            r#""b:""#,
+            r#""""#,
+            r#""é\"""#,
+        ]);
+        let scalar = prop::sample::select(vec![
+            "1",
+            "-2.5e3",
+            "18446744073709551616",
+            "true",
+            "null",
+            r#""x""#,
+            r#""\\\":""#,
+            r#""\ud83d\ude00""#,
+        ]);
+        scalar
+            .prop_map(str::to_owned)
+            .prop_recursive(4, 32, 4, move |inner| {
+                let member = (name.clone(), inner.clone())
+                    .prop_map(|(name, value)| format!("{name} :{value}"));
+                prop_oneof![
+                    prop::collection::vec(inner, 0..4)
+                        .prop_map(|items| format!("[{}]", items.join(","))),
+                    prop::collection::vec(member, 0..4)
+                        .prop_map(|members| format!("{{{}}}", members.join(" ,"))),
+                ]
+            })
+    }
+
+    proptest! {
+        /// What serde_json reads, unless there are more members than it keeps.
+        #[test]
+        fn members_are_those_of_a_value(text in json()) {
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let object = Object::parse(text.as_bytes());
+            let Value::Object(members) = &value else {
+                prop_assert_eq!(object.err(), Some(JsonFault::NotAnObject));
+                return Ok(());
+            };
+            if written(text.as_bytes()) != kept(0, &value) {
+                prop_assert_eq!(object.err(), Some(JsonFault::DuplicateMember));
+                return Ok(());
+            }
+            let object = object.unwrap();
+            prop_assert_eq!(object.0.len(), members.len());
+            for (name, value) in members {
+                let same = match object.get(name).unwrap() {
+                    Member::Text(text) => value == text.as_ref(),
+                    Member::Other(other) => value == other,
+                };
+                prop_assert!(same, "{}", name);
+            }
+        }
+    }
 
     #[test]
     fn a_member_comes_once_at_any_depth() {
@@ -92,14 +312,14 @@ mod tests {
         ];
         for (text, fault) in table {
             assert_eq!(
-                object(text).err(),
+                Object::parse(text).err(),
                 fault,
                 "{}",
                 String::from_utf8_lossy(text)
             );
         }
         assert_eq!(
-            object("[".repeat(5_000).as_bytes()).err(),
+            Object::parse("[".repeat(5_000).as_bytes()).err(),
             Some(JsonFault::NotAnObject)
         );
     }

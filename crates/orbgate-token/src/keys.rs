@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::algorithm::Algorithm;
 use crate::compact::Compact;
 use crate::error::TokenError;
-use crate::json::{self, JsonFault};
+use crate::json::{JsonFault, Member, Object};
 use crate::jwk::{Key, KeyRules, Use};
 
 /// A larger key set is refused unread.
@@ -65,12 +65,13 @@ impl KeySet {
         if text.len() > KEY_SET_BYTES {
             return Err(KeySetError::TooLarge);
         }
-        let members = json::object(text).map_err(|fault| match fault {
+        let members = Object::parse(text).map_err(|fault| match fault {
             JsonFault::NotAnObject => KeySetError::NotAKeySet,
             JsonFault::DuplicateMember => KeySetError::DuplicateMember,
         })?;
-        let jwks = members.get("keys").and_then(Value::as_array);
-        let jwks = jwks.ok_or(KeySetError::NotAKeySet)?;
+        let Some(Member::Other(Value::Array(jwks))) = members.get("keys") else {
+            return Err(KeySetError::NotAKeySet);
+        };
         if jwks.len() > KEYS {
             return Err(KeySetError::TooManyKeys);
         }

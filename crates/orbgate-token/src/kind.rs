@@ -1,7 +1,8 @@
 //! Whose token it is: decided by what the issuer states, never guessed from what is missing.
 
 use orbgate::TokenKind;
-use serde_json::{Map, Value};
+
+use crate::json::Object;
 
 /// How to tell an organisation's token from a user's (specification §5.2, §5.6).
 ///
@@ -32,7 +33,7 @@ impl KindRules {
         }
     }
 
-    pub(crate) fn kind(&self, claims: &Map<String, Value>) -> TokenKind {
+    pub(crate) fn kind(&self, claims: &Object<'_>) -> TokenKind {
         let (user, organisation) = match self {
             Self::Always(kind) => return *kind,
             Self::Claims { user, organisation } => (user, organisation),
@@ -118,14 +119,14 @@ impl ClaimTest {
         !matches!(self.test, Test::Absent)
     }
 
-    fn holds(&self, claims: &Map<String, Value>) -> bool {
+    fn holds(&self, claims: &Object<'_>) -> bool {
         let value = claims.get(&self.claim);
-        let text = |name: &str| claims.get(name).and_then(Value::as_str);
-        let two = |other: &str| text(&self.claim).zip(text(other));
+        let text = claims.text(&self.claim);
+        let two = |other: &str| text.zip(claims.text(other));
         match &self.test {
-            Test::Equals(expected) => text(&self.claim) == Some(expected),
+            Test::Equals(expected) => text == Some(expected),
             Test::OneOf(expected) => {
-                text(&self.claim).is_some_and(|text| expected.iter().any(|one| one == text))
+                text.is_some_and(|text| expected.iter().any(|one| one == text))
             }
             Test::Present => value.is_some_and(|value| !value.is_null()),
             Test::Absent => value.is_none(),
@@ -141,10 +142,13 @@ mod tests {
     use serde_json::json;
 
     use super::{ClaimTest, KindRules};
+    use crate::json::Object;
 
     fn check(rules: &KindRules, table: &[(serde_json::Value, TokenKind)]) {
         for (claims, kind) in table {
-            assert_eq!(rules.kind(claims.as_object().unwrap()), *kind, "{claims}");
+            let text = claims.to_string();
+            let claims = Object::parse(text.as_bytes()).unwrap();
+            assert_eq!(rules.kind(&claims), *kind, "{text}");
         }
     }
 

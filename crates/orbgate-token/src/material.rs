@@ -1,5 +1,6 @@
 //! What checks signatures in place: aws-lc-rs.
 
+use aws_lc_rs::digest::{Digest, SHA256};
 use aws_lc_rs::hmac;
 use aws_lc_rs::rsa::PublicKeyComponents;
 use aws_lc_rs::signature::{self, ParsedPublicKey, RsaParameters, VerificationAlgorithm};
@@ -37,9 +38,23 @@ impl Material {
             Self::Secret(key) => hmac::verify(key, message, signature).is_ok(),
         }
     }
+
+    /// The same, where the algorithm signs a SHA-256 and this is the message's.
+    pub(crate) fn verify_hashed(&self, hash: &[u8], signature: &[u8]) -> bool {
+        let hash = Digest::import_less_safe(hash, &SHA256);
+        match (self, hash) {
+            (Self::Public(key), Ok(hash)) => key.verify_digest_sig(&hash, signature).is_ok(),
+            _ => false,
+        }
+    }
 }
 
 impl Algorithm {
+    /// Whether it is a public key's and signs the SHA-256 of the message.
+    pub(crate) const fn signs_sha256(self) -> bool {
+        matches!(self, Self::Rs256 | Self::Ps256 | Self::Es256)
+    }
+
     /// An RSA key for this algorithm; both numbers are without leading zeros.
     fn rsa_key(self, n: &[u8], e: &[u8]) -> Option<ParsedPublicKey> {
         let parameters: &'static RsaParameters = match self {

@@ -1,8 +1,9 @@
 //! The scope claim (RFC 6749 §3.3, RFC 8693 §4.2).
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::error::TokenError;
+use crate::json::{Member, Object};
 
 const SCOPES: usize = 256;
 const BYTES: usize = 4096;
@@ -52,20 +53,20 @@ pub enum Conflict {
 
 impl ScopeClaim {
     /// The token's scopes with one space between two; none where it has no such claim.
-    pub(crate) fn read(&self, claims: &Map<String, Value>) -> Result<String, TokenError> {
+    pub(crate) fn read(&self, claims: &Object<'_>) -> Result<Box<str>, TokenError> {
         let other = match self.claim.as_str() {
             "scope" => Some("scp"),
             "scp" => Some("scope"),
             _ => None,
         };
-        if self.conflict == Conflict::Deny && other.is_some_and(|other| claims.contains_key(other))
+        if self.conflict == Conflict::Deny && other.is_some_and(|other| claims.get(other).is_some())
         {
             return Err(TokenError::Scopes);
         }
         let scopes = match (self.format, claims.get(&self.claim)) {
-            (_, None) => Some(String::new()),
-            (ScopeFormat::String, Some(Value::String(text))) => Some(text.clone()),
-            (ScopeFormat::Array, Some(Value::Array(items))) => joined(items),
+            (_, None) => Some("".into()),
+            (ScopeFormat::String, Some(Member::Text(text))) => Some(text.as_ref().into()),
+            (ScopeFormat::Array, Some(Member::Other(Value::Array(items)))) => joined(items),
             _ => None,
         };
         scopes
@@ -74,20 +75,21 @@ impl ScopeClaim {
     }
 }
 
-fn joined(items: &[Value]) -> Option<String> {
+fn joined(items: &[Value]) -> Option<Box<str>> {
     let scopes: Option<Vec<&str>> = items
         .iter()
         .map(|item| item.as_str().filter(|scope| is_scope(scope)))
         .collect();
-    Some(scopes?.join(" "))
+    Some(scopes?.join(" ").into())
 }
 
 /// Empty, which is how some providers write no scopes, or `scope-token *( SP scope-token )`.
 fn is_scope_text(text: &str) -> bool {
+    let mut scopes = text.split(' ');
     text.is_empty()
         || (text.len() <= BYTES
-            && text.split(' ').all(is_scope)
-            && text.split(' ').count() <= SCOPES)
+            && scopes.by_ref().take(SCOPES).all(is_scope)
+            && scopes.next().is_none())
 }
 
 /// `scope-token` of RFC 6749 §3.3.
@@ -103,26 +105,28 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Conflict, ScopeClaim, ScopeFormat};
+    use crate::json::Object;
 
     fn read(
         claim: &str,
         format: ScopeFormat,
         conflict: Conflict,
         claims: &Value,
-    ) -> Option<String> {
+    ) -> Option<Box<str>> {
         let claim = ScopeClaim {
             claim: claim.to_owned(),
             format,
             conflict,
         };
-        claim.read(claims.as_object().unwrap()).ok()
+        let text = claims.to_string();
+        claim.read(&Object::parse(text.as_bytes()).unwrap()).ok()
     }
 
     #[test]
     fn scopes_are_read_in_one_format_from_one_claim() {
         let string = |claims| read("scope", ScopeFormat::String, Conflict::Deny, &claims);
         let array = |claims| read("scp", ScopeFormat::Array, Conflict::Deny, &claims);
-        let some = |text: &str| Some(text.to_owned());
+        let some = |text: &str| Some(text.into());
         assert_eq!(string(json!({"scope": "a b:c b:c"})), some("a b:c b:c"));
         assert_eq!(
             string(json!({"permissions": ["a"], "roles": "b"})),
@@ -167,9 +171,9 @@ mod tests {
         let read = |claim, conflict| read(claim, ScopeFormat::String, conflict, &both);
         assert_eq!(read("scope", Conflict::Deny), None);
         assert_eq!(read("scp", Conflict::Deny), None);
-        assert_eq!(read("scope", Conflict::Ignore).unwrap(), "a");
-        assert_eq!(read("scp", Conflict::Ignore).unwrap(), "b");
-        assert_eq!(read("https://x/scopes", Conflict::Deny).unwrap(), "");
+        assert_eq!(&*read("scope", Conflict::Ignore).unwrap(), "a");
+        assert_eq!(&*read("scp", Conflict::Ignore).unwrap(), "b");
+        assert_eq!(&*read("https://x/scopes", Conflict::Deny).unwrap(), "");
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::algorithm::{Algorithm, Family};
-use crate::claims::Claims;
+use crate::claims::Stated;
+use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::keys::{Chosen, Keys};
 use crate::verified::{Fingerprint, VerifiedToken};
@@ -28,7 +29,7 @@ pub struct SignatureCheck {
     verifier: Verifier,
     /// The place of the issuer.
     issuer: usize,
-    claims: Claims,
+    stated: Stated,
     /// Of the token, if the program has hashed it.
     fingerprint: Option<Fingerprint>,
 }
@@ -46,18 +47,14 @@ impl Verifier {
         keys: &Keys,
         now: SystemTime,
     ) -> Result<SignatureCheck, TokenError> {
-        self.open(token.as_ref())?.check(keys, now)
+        let compact = Compact::parse(token.as_ref())?;
+        self.open(&compact)?.check(keys, now)
     }
 }
 
 impl Opened<'_> {
-    /// The check of the signature, if everything that comes before it is right. It has the token's signature and claims, which
-    /// are gone from here then: copies would cost as much as reading the token.
-    pub(crate) fn check(
-        &mut self,
-        keys: &Keys,
-        now: SystemTime,
-    ) -> Result<SignatureCheck, TokenError> {
+    /// The check of the signature, if everything that comes before it is right.
+    pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
         since_epoch(now)?;
         let Chosen { text, usage } = self.key(keys)?;
         if !can_be(
@@ -70,12 +67,12 @@ impl Opened<'_> {
         Ok(SignatureCheck {
             algorithm: usage.algorithm,
             key: Arc::clone(text),
-            token: self.token.into(),
+            token: self.compact.token.into(),
             signed: self.compact.signed.len(),
-            signature: core::mem::take(&mut self.compact.signature),
+            signature: self.compact.signature.clone(),
             verifier: self.verifier.clone(),
             issuer: self.index,
-            claims: core::mem::take(&mut self.claims),
+            stated: self.stated(),
             fingerprint: None,
         })
     }
@@ -134,7 +131,7 @@ impl SignatureCheck {
         let (issuer, name) = self.verifier.named(self.issuer).ok_or(TokenError::Issuer)?;
         let fingerprint = self.fingerprint;
         let fingerprint = fingerprint.unwrap_or_else(|| Fingerprint::of(&self.token));
-        issuer.judge(&self.claims, name, fingerprint, now)
+        self.stated.judge(issuer, name, fingerprint, now)
     }
 }
 

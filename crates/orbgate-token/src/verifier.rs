@@ -8,11 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sha2::{Digest as _, Sha256};
 
 use crate::check;
-use crate::claims::Claims;
+use crate::claims::{Claims, Rest, Stated};
 use crate::compact::Compact;
 use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
+use crate::json::Member;
 use crate::keys::{Chosen, Keys};
 #[cfg(feature = "aws-lc-rs")]
 use crate::remembered::Remembered;
@@ -99,7 +100,8 @@ impl Verifier {
         keys: &Keys,
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
-        self.open(token.as_ref())?.judge(keys, now, None)
+        let compact = Compact::parse(token.as_ref())?;
+        self.open(&compact)?.judge(keys, now, None)
     }
 
     /// What is known of an opaque token from the answer of its issuer's introspection endpoint (RFC 7662),
@@ -118,17 +120,17 @@ impl Verifier {
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
         let claims = Claims::parse(answer.as_ref())?;
-        if claims.0.get("active") != Some(&true.into()) {
+        if claims.0.get("active") != Some(&Member::Other(true.into())) {
             return Err(TokenError::Inactive);
         }
         let (_, issuer, name) = self.issuer_of(&claims)?;
         let fingerprint = Fingerprint::of(token.as_ref());
-        issuer.judge(&claims, name, fingerprint, since_epoch(now)?)
+        let stated = claims.read(issuer);
+        stated.judge(issuer, name, fingerprint, since_epoch(now)?)
     }
 
-    /// Takes a token apart, which needs no keys.
-    pub(crate) fn open<'a>(&'a self, token: &'a [u8]) -> Result<Opened<'a>, TokenError> {
-        let compact = Compact::parse(token)?;
+    /// Reads what a token says, which needs no keys.
+    pub(crate) fn open<'a>(&'a self, compact: &'a Compact<'a>) -> Result<Opened<'a>, TokenError> {
         // A JWS may have an empty payload; a token may not.
         if compact.payload.is_empty() {
             return Err(TokenError::NotCompact);
@@ -139,7 +141,6 @@ impl Verifier {
         issuer.check_type(compact.header.typ.as_deref())?;
         Ok(Opened {
             verifier: self,
-            token,
             compact,
             claims,
             index,
@@ -149,7 +150,7 @@ impl Verifier {
     }
 
     /// The issuer that the claims name, with its place.
-    fn issuer_of(&self, claims: &Claims) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
+    fn issuer_of(&self, claims: &Claims<'_>) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
         let found = issuers.find(|(_, (_, known))| **known == *name);
@@ -167,9 +168,8 @@ impl Verifier {
 /// A token taken apart: nothing in it can be trusted yet.
 pub(crate) struct Opened<'a> {
     pub(crate) verifier: &'a Verifier,
-    pub(crate) token: &'a [u8],
-    pub(crate) compact: Compact<'a>,
-    pub(crate) claims: Claims,
+    pub(crate) compact: &'a Compact<'a>,
+    claims: Claims<'a>,
     /// The place of the issuer that the token says it is from.
     pub(crate) index: usize,
     issuer: &'a Issuer,
@@ -187,12 +187,23 @@ impl Opened<'_> {
     ) -> Result<VerifiedToken, TokenError> {
         let now = since_epoch(now)?;
         let key = self.key(keys)?;
-        let compact = &self.compact;
+        let compact = self.compact;
+        // One hash of the token is of what was signed, too.
+        let mut hash = Sha256::new_with_prefix(compact.signed);
+        let of_signed = key.usage.algorithm.signs_sha256().then(|| hash.clone());
+        hash.update(
+            compact
+                .token
+                .get(compact.signed.len()..)
+                .unwrap_or_default(),
+        );
         let is_right = || {
-            let material = &key.usage.material;
-            material.verify(compact.signed, &compact.signature)
+            let (material, signature) = (&key.usage.material, &compact.signature);
+            match of_signed {
+                Some(hash) => material.verify_hashed(&hash.finalize(), signature),
+                None => material.verify(compact.signed, signature),
+            }
         };
-        let hash = Sha256::new_with_prefix(self.token);
         let is_right = match remembered {
             // Equal keys have equal texts, and none begins as a token goes on. The token's header has the algorithm.
             Some((remembered, now)) => {
@@ -205,14 +216,20 @@ impl Opened<'_> {
             return Err(TokenError::Signature);
         }
         let fingerprint = Fingerprint::finish(hash);
-        self.issuer.judge(&self.claims, self.name, fingerprint, now)
+        self.stated()
+            .judge(self.issuer, self.name, fingerprint, now)
+    }
+
+    /// What the claims say.
+    pub(crate) fn stated(&self) -> Stated {
+        self.claims.read(self.issuer)
     }
 
     /// The key that the signature must be by.
     pub(crate) fn key<'k>(&self, keys: &'k Keys) -> Result<Chosen<'k>, TokenError> {
         let revoked = keys.revoked(self.name);
         let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
-        keys.choose(&self.compact, &self.issuer.algorithms, revoked)
+        keys.choose(self.compact, &self.issuer.algorithms, revoked)
     }
 
     /// The key that the token says it is signed with, as a hash of its `kid`.
@@ -240,29 +257,35 @@ impl Issuer {
             Err(TokenError::Type)
         }
     }
+}
 
+impl Stated {
     /// All checks of the claims, once the signature is right.
     pub(crate) fn judge(
-        &self,
-        claims: &Claims,
+        self,
+        issuer: &Issuer,
         name: &Arc<str>,
         fingerprint: Fingerprint,
         now: Duration,
     ) -> Result<VerifiedToken, TokenError> {
-        claims.check_audience(&self.audience)?;
-        let expires = claims.check_times(self, now)?;
-        claims.check_required(&self.require)?;
-        if claims.0.contains_key("cnf") && !self.allow_unverified_cnf {
-            return Err(TokenError::Bound);
-        }
+        self.audience?;
+        let expires = self.validity?.check(issuer, now)?;
+        let Rest {
+            kind,
+            scopes,
+            subject,
+            client,
+            actor,
+            id,
+        } = self.rest?;
         Ok(VerifiedToken {
-            kind: self.kind.kind(&claims.0),
-            scopes: self.scopes.read(&claims.0)?.into(),
+            kind,
+            scopes,
             issuer: Arc::clone(name),
-            subject: claims.text("sub")?,
-            client: claims.text(&self.client_claim)?,
-            actor: claims.actor()?,
-            id: claims.text("jti")?,
+            subject,
+            client,
+            actor,
+            id,
             expires: UNIX_EPOCH.checked_add(expires).ok_or(TokenError::BadTime)?,
             fingerprint,
         })

@@ -2,13 +2,11 @@
 
 use core::time::Duration;
 
-use serde_json::Value;
-
 use super::error::FetchError;
 use super::settings::FetchSettings;
 use crate::check::is_safe_url;
 use crate::issuer::Issuer;
-use crate::json;
+use crate::json::Object;
 use crate::keys::{KEY_SET_BYTES, KeySet};
 
 /// What a server answered to a fetch.
@@ -78,9 +76,8 @@ pub(super) fn read(
 
 /// The address of the keys, from the discovery document of exactly this issuer.
 fn jwks_uri(document: &[u8], issuer: &str) -> Result<String, FetchError> {
-    let members = json::object(document).map_err(|_| FetchError::BadDiscovery)?;
-    let text = |name: &str| members.get(name).and_then(Value::as_str);
-    let (Some(found), Some(url)) = (text("issuer"), text("jwks_uri")) else {
+    let members = Object::parse(document).map_err(|_| FetchError::BadDiscovery)?;
+    let (Some(found), Some(url)) = (members.text("issuer"), members.text("jwks_uri")) else {
         return Err(FetchError::BadDiscovery);
     };
     if found != issuer {

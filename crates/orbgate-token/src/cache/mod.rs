@@ -30,6 +30,7 @@ use self::attempt::Schedule;
 use self::discovery::{Found, Stage};
 use self::snapshot::{Snapshot, State};
 use self::when::{Cause, Times};
+use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
 #[cfg(feature = "aws-lc-rs")]
@@ -158,7 +159,11 @@ impl KeyCache {
 
     /// What is known of this token, at this time: a verdict, or what to wait for first.
     pub fn judge(&self, token: impl AsRef<[u8]>, asked: &mut Asked, now: Now) -> Judged {
-        let mut token = match self.verifier.open(token.as_ref()) {
+        let compact = match Compact::parse(token.as_ref()) {
+            Ok(compact) => compact,
+            Err(error) => return Judged::Verdict(Err(error)),
+        };
+        let token = match self.verifier.open(&compact) {
             Ok(token) => token,
             Err(error) => return Judged::Verdict(Err(error)),
         };
@@ -167,7 +172,7 @@ impl KeyCache {
             return Judged::Wait(wait);
         }
         let snapshot = self.usable(issuer, now.monotonic);
-        let judged = self.judge_with(&mut token, &snapshot.keys, now);
+        let judged = self.judge_with(&token, &snapshot.keys, now);
         let (true, Some(kid)) = (judged.lacks_key(), token.kid()) else {
             return judged;
         };
@@ -180,11 +185,11 @@ impl KeyCache {
         if let Some(wait) = self.since(issuer, asked.before, seen, cause, now.monotonic) {
             return Judged::Wait(wait);
         }
-        self.judge_lastly(&mut token, asked.at, now)
+        self.judge_lastly(&token, asked.at, now)
     }
 
     /// What is known with the keys that there are.
-    fn judge_lastly(&self, token: &mut Opened<'_>, asked: Duration, now: Now) -> Judged {
+    fn judge_lastly(&self, token: &Opened<'_>, asked: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
         let judged = self.judge_with(token, &snapshot.keys, now);
         if judged.lacks_key()
@@ -199,7 +204,7 @@ impl KeyCache {
     }
 
     /// What is known with these keys.
-    fn judge_with(&self, token: &mut Opened<'_>, keys: &Keys, now: Now) -> Judged {
+    fn judge_with(&self, token: &Opened<'_>, keys: &Keys, now: Now) -> Judged {
         #[cfg(feature = "aws-lc-rs")]
         if !self.outside {
             let remembered = self.remembered.as_ref();
