@@ -1,11 +1,12 @@
 //! A new configuration without a restart: when its file, that of the issuers or a certificate's changes, or at `SIGHUP`.
 //!
-//! The policy's file is followed by `orbgate-tower`.
+//! The policy's file is followed by `orbgate-tower`, which is told of the signal.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use orbgate_token::{FetchError, KeyStatus};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
@@ -27,6 +28,7 @@ pub(crate) async fn follow(
 ) {
     let mut judged = texts(&file, &current).await;
     let mut resting = None;
+    let mut failing = Vec::new();
     loop {
         let is_told = tokio::select! {
             _ = stop.changed() => return,
@@ -41,6 +43,11 @@ pub(crate) async fn follow(
         } else {
             resting = (now != judged).then_some(now);
         }
+        if is_told {
+            current.load().read_policy();
+            failing.clear();
+        }
+        failing = tell(&current.load().keys.fetcher.status(), &failing);
     }
 }
 
@@ -63,6 +70,33 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
     };
     tracing::error!("configuration refused, the former stays: {refused}");
     count("refused");
+}
+
+/// An issuer, and why its keys cannot be fetched.
+type Failing = (String, FetchError);
+
+/// Says once of each issuer that its keys cannot be fetched, or that they can be again: a gateway without keys denies everybody.
+fn tell(issuers: &[KeyStatus], before: &[Failing]) -> Vec<Failing> {
+    let mut failing = Vec::new();
+    for KeyStatus {
+        issuer,
+        keys,
+        failure,
+        ..
+    } in issuers
+    {
+        let former = before.iter().find(|(it, _)| it == issuer);
+        match (failure, former) {
+            (Some(failure), Some((_, former))) if failure == former => {}
+            (Some(failure), _) => {
+                tracing::error!(issuer, keys, "keys cannot be fetched: {failure}");
+            }
+            (None, Some(_)) if *keys > 0 => tracing::info!(issuer, keys, "keys fetched again"),
+            (None, _) => {}
+        }
+        failing.extend(failure.clone().map(|failure| (issuer.clone(), failure)));
+    }
+    failing
 }
 
 fn count(result: &'static str) {

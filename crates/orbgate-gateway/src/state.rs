@@ -45,7 +45,7 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug)]
 struct Policy {
     engines: Engines,
-    _watch: Option<Arc<Watch>>,
+    watch: Option<Arc<Watch>>,
 }
 
 impl State {
@@ -137,6 +137,13 @@ impl State {
         core::iter::once(self.config.tokens.as_path()).chain(tls.flat_map(TlsFiles::paths))
     }
 
+    /// Lets the policy's file be read at once.
+    pub(crate) fn read_policy(&self) {
+        if let Some(watch) = &self.policy.watch {
+            watch.read_now();
+        }
+    }
+
     /// Waits until the audit is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
@@ -187,7 +194,7 @@ impl Policy {
         let Some(file) = &settings.file else {
             return Ok(Self {
                 engines,
-                _watch: None,
+                watch: None,
             });
         };
         let mut watch = WatchSettings::every(INTERVAL);
@@ -199,8 +206,8 @@ impl Policy {
         }
         let watch = engines.watch(file, watch);
         let watch = watch.map_err(|error| StartError::Policy(file.clone(), error))?;
-        let _watch = Some(Arc::new(watch));
-        Ok(Self { engines, _watch })
+        let watch = Some(Arc::new(watch));
+        Ok(Self { engines, watch })
     }
 }
 

@@ -405,6 +405,62 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
 }
 
 #[test]
+fn an_operator_is_told_why_nothing_new_counts() {
+    let issuer = Issuer::start();
+    let folder = folder("told");
+    let policy = folder.join("policy.yaml");
+    let text = concat!(
+        "orbgate: 1\napis:\n  a:\n    base_path: /api/v1/external\n    scopes:\n      ",
+        "read:orbs: { permits: reads, orbs: false, routes: [GET /orbs] }\n"
+    );
+    fs::write(&policy, text).unwrap();
+    let place = format!("127.0.0.1:{}", free_port());
+    let config = format!(
+        "policy: policy.yaml\nlisteners:\n  - {{ mode: nginx, listen: {place}, trusted_proxies: [127.0.0.1] }}\n"
+    );
+    let mut gateway = Gateway::start(folder, &issuer, &config);
+    let question = issuer.question(&[]);
+    let said = |gateway: &mut Gateway, words: &str, times: usize| {
+        gateway.running.until(words, |running| {
+            running.said().matches(words).count() >= times
+        });
+    };
+    assert_eq!(ask(&place, &question).status, 200);
+
+    // The signal is for the policy, too: each time it says what is wrong, and in which file.
+    fs::write(&policy, text.replace("orbs: false", "orbs: flase")).unwrap();
+    for times in 1..4 {
+        gateway.running.signal("HUP");
+        said(&mut gateway, "policy refused, the former stays: 6:", times);
+    }
+    assert!(gateway.running.said().contains("policy.yaml"));
+    assert_eq!(ask(&place, &question).status, 200);
+    fs::write(&policy, text.replace("/orbs]", "/voxies]")).unwrap();
+    gateway.running.signal("HUP");
+    gateway
+        .running
+        .until("the new policy", |_| ask(&place, &question).status == 403);
+    fs::write(&policy, text).unwrap();
+
+    // Without keys everybody is denied: that is said, with its reason, and that it is over.
+    let tokens = gateway.folder.join("tokens.yaml");
+    let right = issuer.tokens_yaml();
+    let (head, rest) = right.split_once("jwks_uri: ").unwrap();
+    let (_, rest) = rest.split_once('\n').unwrap();
+    let nobody = free_port();
+    let wrong = format!("{head}jwks_uri: http://127.0.0.1:{nobody}/jwks\n{rest}");
+    fs::write(&tokens, wrong).unwrap();
+    gateway.running.signal("HUP");
+    said(&mut gateway, "keys cannot be fetched: ", 1);
+    assert_eq!(ask(&place, &question).status, 401);
+    fs::write(&tokens, &right).unwrap();
+    gateway.running.signal("HUP");
+    gateway
+        .running
+        .until("keys again", |_| ask(&place, &question).status == 200);
+}
+
+#[test]
 fn a_configuration_with_faults_does_not_start() {
     let folder = folder("start");
     fs::write(

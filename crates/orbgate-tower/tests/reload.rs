@@ -431,3 +431,34 @@ fn a_bad_file_has_few_lines_in_the_log() {
     assert_eq!(log.lines().count(), 21, "{log}");
     assert!(log.contains("and 480 more"), "{log}");
 }
+
+#[test]
+fn who_says_that_the_file_is_whole_need_not_wait() {
+    let alone = Alone::new("told.yaml");
+    alone.put(&policy(0));
+    let engines = Engines::external();
+    // Left alone, it would look tomorrow.
+    let day = WatchSettings::every(Duration::from_secs(24 * 60 * 60));
+    let watch = engines.watch(&alone.file, day).unwrap();
+    alone.put(&policy(1));
+    watch.read_now();
+    until("the new one", || now(&engines) == digest(&policy(1)));
+
+    let refused = || log().matches("policy refused, the former stays").count();
+    alone.put("orbgate: 2\n");
+    for times in 1..3 {
+        watch.read_now();
+        until("it is refused, and said each time", || refused() == times);
+    }
+    assert!(log().contains("told.yaml"), "{}", log());
+    fs::remove_file(&alone.file).unwrap();
+    for times in 1..3 {
+        watch.read_now();
+        let gone = || log().matches("policy unreadable").count();
+        until("it is gone, and said each time", || gone() == times);
+    }
+    assert_eq!(now(&engines), digest(&policy(1)));
+    alone.put(&policy(2));
+    watch.read_now();
+    until("it is there again", || now(&engines) == digest(&policy(2)));
+}

@@ -1,7 +1,7 @@
 //! Decides what to do with each version of a policy file that is read.
 
 use core::time::Duration;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use crate::observe;
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 pub(super) struct Follower {
+    path: PathBuf,
     engines: Engines,
     settings: WatchSettings,
     compile: Compile,
@@ -56,6 +57,7 @@ struct Retry {
 impl Follower {
     /// Follows from a version that is in force.
     pub(super) const fn new(
+        path: PathBuf,
         engines: Engines,
         settings: WatchSettings,
         ending: Ending,
@@ -63,6 +65,7 @@ impl Follower {
     ) -> Self {
         let verdict = Verdict::InForce;
         Self {
+            path,
             engines,
             settings,
             compile: Candidate::new,
@@ -76,13 +79,29 @@ impl Follower {
         clippy::disallowed_methods,
         reason = "a pause is measured, and nothing else depends on the time"
     )]
-    pub(super) fn follow(mut self, path: &Path, stopped: &Receiver<()>) {
-        while stopped.recv_timeout(self.settings.interval) == Err(RecvTimeoutError::Timeout) {
-            match PolicyFile::read(path) {
+    pub(super) fn follow(mut self, woken: &Receiver<()>) {
+        loop {
+            let is_told = match woken.recv_timeout(self.settings.interval) {
+                Ok(()) => true,
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            let read = PolicyFile::read(&self.path);
+            if is_told {
+                self.forget_refusal(read.as_ref().ok());
+            }
+            match read {
                 Ok(file) => self.look(file.into_bytes(), Instant::now()),
-                Err(error) => self.unreadable(&error),
+                Err(error) => self.unreadable(&error, is_told),
             }
         }
+    }
+
+    /// Who tells to look says that the file is whole, and wants to hear of it.
+    fn forget_refusal(&mut self, file: Option<&PolicyFile>) {
+        let is_refused = |judged: &mut Judged| matches!(judged.verdict, Verdict::Refused);
+        self.judged.take_if(is_refused);
+        self.resting = file.map(|file| file.bytes().to_vec());
     }
 
     /// Looks at the file as it is now.
@@ -143,7 +162,8 @@ impl Follower {
             },
         };
         observe::reloaded(refusal.result());
-        tracing::error!("policy refused, the former stays: {refusal}");
+        let file = self.path.display();
+        tracing::error!(%file, "policy refused, the former stays: {refusal}");
         if refusal.may_pass() {
             later(attempt, pause, now)
         } else {
@@ -161,12 +181,13 @@ impl Follower {
         Ok(candidate)
     }
 
-    fn unreadable(&mut self, error: &std::io::Error) {
+    fn unreadable(&mut self, error: &std::io::Error, is_told: bool) {
         self.resting = None;
         // Reported once, until the file can be read again.
-        if self.judged.take().is_some() {
+        if self.judged.take().is_some() || is_told {
             observe::reloaded(names::LOAD_UNREADABLE);
-            tracing::error!(%error, "policy unreadable, the former stays");
+            let file = self.path.display();
+            tracing::error!(%file, %error, "policy unreadable, the former stays");
         }
     }
 }

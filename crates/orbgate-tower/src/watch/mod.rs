@@ -32,7 +32,16 @@ pub use settings::WatchSettings;
 #[derive(Debug)]
 #[must_use = "the file is followed until this is dropped"]
 pub struct Watch {
-    _stop: Sender<()>,
+    wake: Sender<()>,
+}
+
+impl Watch {
+    /// Reads the file at once, for an operator who says that it is whole: its version need not rest. One that was refused is
+    /// judged again, and reported again. It does not wait for that.
+    pub fn read_now(&self) {
+        // The thread that reads ends with this alone.
+        let _ = self.wake.send(());
+    }
 }
 
 impl Engines {
@@ -73,12 +82,12 @@ impl Engines {
         observe::reloaded(names::LOAD_LOADED);
         observe::policy_read();
         observe::policy_waiting(false);
-        let follower = Follower::new(self.clone(), settings, ending, text);
-        let (stop, stopped) = channel();
+        let follower = Follower::new(path, self.clone(), settings, ending, text);
+        let (wake, woken) = channel();
         thread::Builder::new()
             .name("orbgate-watch".to_owned())
-            .spawn(move || follower.follow(&path, &stopped))?;
-        Ok(Watch { _stop: stop })
+            .spawn(move || follower.follow(&woken))?;
+        Ok(Watch { wake })
     }
 }
 

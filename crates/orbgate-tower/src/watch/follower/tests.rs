@@ -35,7 +35,13 @@ fn engine(name: &str) -> Engine {
 /// A follower of a file that has `one` in force.
 fn follower(settings: WatchSettings) -> Follower {
     let engines = Engines::new(engine("one"));
-    Follower::new(engines, settings, Ending::default(), text("one"))
+    Follower::new(
+        "p.yaml".into(),
+        engines,
+        settings,
+        Ending::default(),
+        text("one"),
+    )
 }
 
 impl Follower {
@@ -146,7 +152,7 @@ fn a_version_rests_only_from_one_read_to_the_next() {
     follower.look(text("one"), now);
     follower.look(text("two"), now);
     assert!(follower.has_in_force("one"), "another was read between");
-    follower.unreadable(&Error::from(ErrorKind::NotFound));
+    follower.unreadable(&Error::from(ErrorKind::NotFound), false);
     follower.look(text("two"), now);
     assert!(follower.has_in_force("one"), "the file was gone between");
     for name in ["three", "two", "three"] {
@@ -172,7 +178,7 @@ fn a_file_that_cannot_be_read_is_logged_once() {
         let mut follower = follower(WatchSettings::every(INTERVAL));
         for name in ["two", "three"] {
             for _ in 0..3 {
-                follower.unreadable(&gone);
+                follower.unreadable(&gone, false);
             }
             follower.look(text(name), now);
             follower.look(text(name), now);
@@ -201,14 +207,14 @@ fn what_is_counted_of_a_file() {
         follower.look(text("one"), now);
         shows("orbgate_policy_waiting 0");
         for _ in 0..3 {
-            follower.unreadable(&gone);
+            follower.unreadable(&gone, false);
         }
         shows("orbgate_policy_loads_total{result=\"unreadable\"} 1");
         for waits in ["1", "0", "0"] {
             follower.look(text("two"), now);
             shows(&format!("orbgate_policy_waiting {waits}"));
         }
-        follower.unreadable(&gone);
+        follower.unreadable(&gone, false);
         shows("orbgate_policy_loads_total{result=\"unreadable\"} 2");
         for _ in 0..3 {
             follower.look(b"orbgate: 2\n".to_vec(), now);
