@@ -86,6 +86,10 @@ const TOLD: usize = 64;
 /// How long telling one may take, with the handshake of TLS.
 const TELLING: Duration = Duration::from_secs(1);
 
+/// How long the rest of a question, or of a handshake, may take once the place is told to stop. A client that says nothing would hold it
+/// for as long as it drains.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Serves a place until it is told to stop, and then ends what is under way.
 pub(crate) async fn serve<S: Service>(
     service: Arc<S>,
@@ -145,7 +149,15 @@ async fn answer<S: Service>(
     (one, two): (http1::Builder, http2::Builder<TokioExecutor>),
     mut stop: watch::Receiver<bool>,
 ) {
-    let Some(stream) = secured(service.entrance(), stream, limits.idle).await else {
+    let mut told = stop.clone();
+    let stream = tokio::select! {
+        stream = secured(service.entrance(), stream, limits.idle) => stream,
+        () = async {
+            let _ = told.changed().await;
+            tokio::time::sleep(GRACE).await;
+        } => return,
+    };
+    let Some(stream) = stream else {
         return service.entrance().note(Fault::Handshake);
     };
     let activity = Arc::new(Activity::new());
@@ -158,7 +170,14 @@ async fn answer<S: Service>(
             }
         }
     };
-    let answering = Arc::clone(&service);
+    let silent = {
+        let activity = Arc::clone(&activity);
+        async move {
+            tokio::time::sleep(GRACE).await;
+            activity.silence(GRACE).await;
+        }
+    };
+    let (enough, answering) = ((enough, silent), Arc::clone(&service));
     let answer = service_fn(move |request| {
         let (service, asking) = (Arc::clone(&answering), Asking::begin(&activity));
         async move {
@@ -176,10 +195,11 @@ async fn answer<S: Service>(
     }
 }
 
-/// Serves a connection to its end; once there is enough, to that of what is under way, which may take as long as `drain`.
+/// Serves a connection to its end; once there is enough, to that of what is under way, which may take as long as `drain`, and until
+/// the other side is silent.
 async fn end<C: GracefulConnection<Error = hyper::Error>>(
     connection: C,
-    enough: impl Future<Output = ()>,
+    (enough, silent): (impl Future<Output = ()>, impl Future<Output = ()>),
     drain: Duration,
 ) -> Result<(), hyper::Error> {
     let mut connection = core::pin::pin!(connection);
@@ -187,8 +207,13 @@ async fn end<C: GracefulConnection<Error = hyper::Error>>(
         ended = connection.as_mut() => return ended,
         () = enough => connection.as_mut().graceful_shutdown(),
     }
-    let ended = tokio::time::timeout(drain, connection).await;
-    ended.unwrap_or(Ok(()))
+    let ended = tokio::time::timeout(drain, async {
+        tokio::select! {
+            ended = connection => ended,
+            () = silent => Ok(()),
+        }
+    });
+    ended.await.unwrap_or(Ok(()))
 }
 
 /// When something was asked on a connection. hyper's limits on time end with a head over HTTP/1, and with an answered ping over
@@ -261,7 +286,7 @@ async fn tell<S: Service>(
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.overloaded(request).await) }
     });
-    let said = said.notified();
+    let said = (said.notified(), core::future::pending());
     let _ = match S::PROTOCOL {
         Protocol::Http1 => {
             let one = one.keep_alive(false);

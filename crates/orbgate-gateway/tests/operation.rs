@@ -1,11 +1,14 @@
 //! TLS with certificates that change, and sockets that the service manager opens.
 
+use core::time::Duration;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -172,6 +175,63 @@ fn a_new_certificate_counts_once_it_is_whole() {
     gateway
         .running
         .until("the third", |_| shows(&third.certificate));
+}
+
+#[test]
+fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
+    let (issuer, folder) = (Issuer::start(), folder("ending"));
+    let places = [(); 4].map(|()| format!("127.0.0.1:{}", free_port()));
+    let [nginx, grpc, secure, authzen] = &places;
+    Ca::new().sign().write(&folder);
+    let config = format!(
+        "limits: {{ drain_seconds: 600, idle_seconds: 3600 }}\nlisteners:\n  \
+         - {{ mode: nginx, listen: {nginx}, trusted_proxies: [127.0.0.1] }}\n  \
+         - {{ mode: envoy_grpc, listen: {grpc}, trusted_proxies: [127.0.0.1] }}\n  \
+         - {{ mode: nginx, listen: {secure}, trusted_proxies: [127.0.0.1], tls: {{ certificate: server.pem, key: server.key }} }}\n  \
+         - {{ mode: authzen, listen: {authzen} }}\n"
+    );
+    let mut gateway = Gateway::start(folder, &issuer, &config);
+    let admin = gateway.admin.clone();
+    let begun = ["", "GET / HTTP/1.1\r\nHost: a\r\n", "PRI * HTTP/2.0\r\n"];
+    let everywhere = places.iter().chain([&admin]);
+    let silent: Vec<_> = everywhere
+        .flat_map(|place| begun.map(|begun| (place, begun)))
+        .map(|(place, begun)| {
+            let mut stream = TcpStream::connect(place).unwrap();
+            stream.write_all(begun.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    // Under way: it waits for a key, longer than a silent client may hold the gateway.
+    issuer.stall(true);
+    let asked = issuer.asked();
+    let unknown = format!("Bearer {}", issuer.of_unknown_key());
+    let question = request(
+        b"GET",
+        b"/",
+        &[
+            ("Authorization", unknown.as_str()),
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", "/api/v1/external/orbs"),
+        ],
+    );
+    let place = nginx.clone();
+    let answer = thread::spawn(move || ask(&place, &question));
+    gateway
+        .running
+        .until("it is under way", |_| issuer.asked() > asked);
+    gateway.running.signal("TERM");
+    thread::sleep(Duration::from_secs(3));
+    issuer.stall(false);
+    assert_eq!(answer.join().unwrap().status, 401);
+    let ended = |gateway: &mut Gateway| gateway.running.child.try_wait().unwrap();
+    let waited = Instant::now();
+    while ended(&mut gateway).is_none() {
+        assert!(waited.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(ended(&mut gateway).unwrap().success());
+    drop(silent);
 }
 
 #[test]
