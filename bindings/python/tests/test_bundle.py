@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import shutil
 import subprocess
 import zipfile
@@ -78,6 +79,40 @@ def test_columns_may_be_named_in_any_order(made: Made, tmp_path: Path) -> None:
         assert not failed(audit.verify(bundles[-1], [made.log]))
     first, second = (bundle.read_bytes() for bundle in bundles)
     assert first == second
+
+
+# A log of which nothing is decided, one with rows that cannot be read, and one with calls; all options that say how to read a log.
+ORDERS = {
+    "none.jsonl": "",
+    "bad.jsonl": "no JSON\n",
+    "calls.jsonl": '{"verb":"GET","url":"/","kinds":"user","client":"a","code":200,"ts":"2026-11-02"}\n{"verb":"GET"}\n',
+    "calls.csv": "verb,url,kinds,client,code,ts\nGET,/,user,a,200,2026-11-02\nGET\n",
+}
+NAMED = {"method": "verb", "target": "url", "kind": "kinds", "time": "ts", "caller": "client", "served_status": "code"}
+OPTIONS = [*(["--column", f"{name}={of}"] for name, of in NAMED.items()), ["--scopes", "look"], ["--allow-bonus-orbs"], ["--time-zone", "+02:00"], ["--tolerate", "1"]]
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_no_order_of_options_is_seen(made: Made, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / name
+    log.write_text(ORDERS[name])
+    seen = set()
+    for seed in range(4):
+        options, path = random.Random(seed).sample(OPTIONS, len(OPTIONS)), tmp_path / f"{seed}.zip"
+        said = [word for option in options for word in option]
+        assert main(["report", str(log), *said, "--policy", str(made.policy), "--out", str(tmp_path / "page.html"), "--bundle", str(path)]) == 0
+        assert not failed(audit.verify(path, [log])), options
+        capsys.readouterr()
+        assert main(["replay", str(log), *said, "--policy", str(made.policy)]) == 0
+        seen.add((path.read_bytes(), capsys.readouterr().out))
+    assert len(seen) == 1
+    assert name not in ("none.jsonl", "bad.jsonl") or seen.pop()[1].count("Nobody knows whether") == len(NAMED)
+
+
+def test_no_column_is_named_twice(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([*made.arguments, "--column", "kind=a", "--column", "kind=b"])
+    assert "--column kind twice" in capsys.readouterr().err
 
 
 def test_it_is_made_again_from_the_log_wherever_that_is(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

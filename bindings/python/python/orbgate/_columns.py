@@ -26,7 +26,7 @@ VALUES = {"scopes": str, "allow_bonus_orbs_use": bool}
 
 
 def check(columns: Mapping[str, str] | None, values: Mapping[str, object], names: Sequence[str] = NAMES) -> dict[str, str]:
-    """The columns that were named.
+    """The columns that were named, in the order of `names`.
 
     Raises `ValueError` for a name that is none, and for what is both a column and a value; and `TypeError`.
     """
@@ -44,7 +44,8 @@ def check(columns: Mapping[str, str] | None, values: Mapping[str, object], names
             raise TypeError(f"the name of the column `{name}` must be a str, not {type(theirs).__name__}")
         if values.get(name) is not None:
             raise ValueError(f"`{name}` is both one value for all requests and the column `{theirs}`")
-    return named
+    # In one order: what is said of them does not depend on that in which they were named.
+    return {name: named[name] for name in names if name in named}
 
 
 def kind_of(kind: TokenKind | str | None) -> str | None:

@@ -115,6 +115,9 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
 
 def open_log(options: argparse.Namespace) -> Reader:
     """The log that the options of `add_log_to` name."""
+    named = [column for column, _ in options.column]
+    if twice := [column for column in NAMES if named.count(column) > 1]:
+        options.parser.error(f"--column {twice[0]} twice, and which one counts is not guessed")
     log = read(
         options.log,
         format=options.format,

@@ -185,7 +185,7 @@ class Callers:
             CallerDenial(_text(caller), route, scope, Reason(reason), entry.count, entry.is_exact)
             for (caller, route, scope, reason), entry in self.by_route
         ]
-        return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.reason.number)))
+        return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.scope or "", row.reason.number)))
 
     def rows(self) -> Rows[CallerCount]:
         """The callers, first who was denied most."""
@@ -231,7 +231,7 @@ def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
             denials[outcome.reason] += outcome.calls if outcome.decision == Effect.DENY else 0
         allowed = sum(outcome.calls for outcome in of_route) - denials.total()
         rows.append(RouteCount(route, scope, allowed, denials.total(), _most(denials)))
-    return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "")))
+    return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "", row.scope or "")))
 
 
 def _missing(outcomes: Rows[Outcome]) -> Rows[MissingScope]:

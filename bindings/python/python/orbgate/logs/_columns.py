@@ -54,8 +54,7 @@ class Layout:
     def arguments(self) -> dict[str, Any]:
         """What was said, in the words in which it can be said again."""
         return {
-            # In one order, whichever they were said in: evidence keeps them in another.
-            "columns": {name: self.columns[name] for name in NAMES if name in self.columns} or None,
+            "columns": dict(self.columns) or None,
             "kind": self.kind,
             "scopes": self.scopes,
             "allow_bonus_orbs_use": self.allow_bonus_orbs_use,
