@@ -367,3 +367,6 @@ fn with_body(status: StatusCode, kind: &'static str, body: String) -> HttpAnswer
     response.headers_mut().insert(CONTENT_TYPE, kind);
     response
 }
+
+#[cfg(test)]
+mod tests;
