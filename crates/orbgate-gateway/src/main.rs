@@ -5,6 +5,8 @@
     reason = "a program says on its standard streams what it was asked, and has a token from its environment"
 )]
 
+use core::net::SocketAddr;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,53 +22,92 @@ Answers proxies that ask whether a request may pass: FILE says where and by whic
       --check    Loads FILE and what it names, and serves nothing
       --probe    Sends probes through the proxy at PROXY (an address with a port), takes the place of its backend at BACKEND, and says
                  what arrives and was not allowed. The token in ORBGATE_TOKEN may make a call, and not every one
-      --help     Prints this
-      --version  Prints the version";
+  -h, --help     Prints this
+  -V, --version  Prints the version";
+
+/// What it is asked.
+enum Asked {
+    Help,
+    Version,
+    Check(PathBuf),
+    Probe(PathBuf, SocketAddr, SocketAddr, String),
+    Run(PathBuf),
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let texts: Vec<_> = arguments.iter().map(|text| text.to_str()).collect();
-    let file = PathBuf::from(arguments.last().cloned().unwrap_or_default());
-    let result = match texts.as_slice() {
-        [Some("--help")] => {
+    let result = match asked(std::env::args_os().skip(1)) {
+        Ok(Asked::Help) => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        [Some("--version")] => {
+        Ok(Asked::Version) => {
             println!("orbgate-gateway {}", env!("CARGO_PKG_VERSION"));
             return ExitCode::SUCCESS;
         }
-        [Some("--check"), Some("--config"), _] => Some(check(&file)),
-        [
-            Some("--probe"),
-            Some(proxy),
-            Some(backend),
-            Some("--config"),
-            _,
-        ] => {
-            match (
-                proxy.parse(),
-                backend.parse(),
-                std::env::var("ORBGATE_TOKEN"),
-            ) {
-                (Ok(proxy), Ok(backend), Ok(token)) => {
-                    return found(probe(&file, proxy, backend, &token));
-                }
-                _ => None,
-            }
+        Ok(Asked::Check(file)) => {
+            check(&file).map(|()| println!("{}: nothing is wrong", file.display()))
         }
-        [Some("--config"), _] => Some(run(&file)),
-        _ => None,
+        Ok(Asked::Probe(file, proxy, backend, token)) => {
+            return found(probe(&file, proxy, backend, &token));
+        }
+        Ok(Asked::Run(file)) => run(&file),
+        Err(why) => {
+            eprintln!("orbgate-gateway: {why}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
     };
     match result {
-        Some(Ok(())) => ExitCode::SUCCESS,
-        Some(Err(error)) => {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
         }
-        None => {
-            eprintln!("{USAGE}");
-            ExitCode::from(2)
+    }
+}
+
+/// Reads the arguments, in any order, or says what is wrong with them.
+fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String> {
+    let (mut file, mut is_check, mut places) = (None, false, None);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("-h" | "--help") => return Ok(Asked::Help),
+            Some("-V" | "--version") => return Ok(Asked::Version),
+            Some("--check") => is_check = true,
+            Some("--config") => {
+                let named = arguments.next().ok_or("`--config` needs a file")?;
+                if file.replace(PathBuf::from(named)).is_some() {
+                    return Err("`--config` is there twice".to_owned());
+                }
+            }
+            Some("--probe") => {
+                let mut place = || {
+                    let text = arguments.next().unwrap_or_default();
+                    let text = text.to_string_lossy();
+                    let place = text.parse::<SocketAddr>();
+                    place.map_err(|_| {
+                        format!(
+                            "`--probe` needs two IP addresses with their ports, and `{}` is none",
+                            text.escape_debug()
+                        )
+                    })
+                };
+                places = Some((place()?, place()?));
+            }
+            _ => {
+                let argument = argument.to_string_lossy();
+                return Err(format!("unknown argument `{}`", argument.escape_debug()));
+            }
+        }
+    }
+    let file = file.ok_or("`--config FILE` is missing")?;
+    match (places, is_check) {
+        (None, false) => Ok(Asked::Run(file)),
+        (None, true) => Ok(Asked::Check(file)),
+        (Some(_), true) => Err("`--check` serves nothing, and `--probe` does".to_owned()),
+        (Some((proxy, backend)), false) => {
+            let token = std::env::var("ORBGATE_TOKEN");
+            let token = token.map_err(|_| "`--probe` needs a token in ORBGATE_TOKEN")?;
+            Ok(Asked::Probe(file, proxy, backend, token))
         }
     }
 }

@@ -461,6 +461,67 @@ fn an_operator_is_told_why_nothing_new_counts() {
 }
 
 #[test]
+fn wrong_arguments_are_named_and_their_order_is_free() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/gateway/gateway.yaml"
+    );
+    let ran = |arguments: &[&str]| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+        let program = program.args(arguments).env_remove("ORBGATE_TOKEN");
+        let output = program.output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (
+            output.status.code(),
+            said.lines().next().unwrap().to_owned(),
+        )
+    };
+    let wrong: [(&[&str], &str); 8] = [
+        (&[], "`--config FILE` is missing"),
+        (&["--confg", file], "unknown argument `--confg`"),
+        (&["--check"], "`--config FILE` is missing"),
+        (&["--config"], "`--config` needs a file"),
+        (
+            &["--config", file, "--config", file],
+            "`--config` is there twice",
+        ),
+        (
+            &[
+                "--probe",
+                "localhost:8080",
+                "127.0.0.1:3000",
+                "--config",
+                file,
+            ],
+            "`--probe` needs two IP addresses with their ports, and `localhost:8080` is none",
+        ),
+        (
+            &["--probe", "127.0.0.1:1", "127.0.0.1:2", "--config", file],
+            "`--probe` needs a token in ORBGATE_TOKEN",
+        ),
+        (
+            &[
+                "--probe",
+                "127.0.0.1:1",
+                "127.0.0.1:2",
+                "--config",
+                file,
+                "--check",
+            ],
+            "`--check` serves nothing, and `--probe` does",
+        ),
+    ];
+    for (arguments, why) in wrong {
+        let expected = (Some(2), format!("orbgate-gateway: {why}"));
+        assert_eq!(ran(arguments), expected, "{arguments:?}");
+    }
+    let right = (Some(0), format!("{file}: nothing is wrong"));
+    assert_eq!(ran(&["--config", file, "--check"]), right);
+    assert_eq!(ran(&["--check", "--config", file]), right);
+    assert!(ran(&["-h"]).1.starts_with("usage: "));
+}
+
+#[test]
 fn a_configuration_with_faults_does_not_start() {
     let folder = folder("start");
     fs::write(
