@@ -39,17 +39,21 @@ def installed(session: nox.Session) -> None:
 
 
 def pytest(session: nox.Session, *options: str, **environment: str) -> None:
-    """The tests and the examples of the documentation."""
+    """The tests and the examples of the documentation: on all cores, and then one by one those that compare times."""
     session.install("--only-binary", ":all:", "-r", "tests/requirements.txt")
     tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "orbgate", "tests"
-    session.run("python", *tests, *options, env={"PYTHONDONTWRITEBYTECODE": "1", **environment})
+    marks = " and ".join(option.removeprefix("-m=") for option in options if option.startswith("-m=") and option != "-m=")
+    others = [option for option in options if not option.startswith("-m=")]
+    for marked, cores in ("not alone", ["--numprocesses=auto"]), ("alone", []):
+        marked = f"{marked} and ({marks})" if marks else marked
+        session.run("python", *tests, *cores, "-m", marked, *others, env={"PYTHONDONTWRITEBYTECODE": "1", **environment})
 
 
 @nox.session(python=[version for version in PYTHONS if version != NEWEST])
 def tests(session: nox.Session) -> None:
     """What comes only with the newest is not skipped here but tested there."""
     installed(session)
-    pytest(session, "-m", "not once", ORBGATE_SKIPPED="")
+    pytest(session, "-m=not once", ORBGATE_SKIPPED="")
 
 
 @nox.session(python=NEWEST)

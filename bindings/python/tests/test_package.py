@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import orbgate
+import pytest
 
 
 def test_it_needs_nothing() -> None:
@@ -39,6 +40,7 @@ def test_it_needs_no_library_of_python() -> None:
     assert b"libpython3" not in native
 
 
+@pytest.mark.alone
 def test_it_is_imported_in_half_the_time_of_asyncio() -> None:
     """By turns, because a machine under load makes both slower."""
 

@@ -11,7 +11,7 @@ from orbgate import Policy, Token
 
 pa = pytest.importorskip("pyarrow")
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.alone]
 
 POLICY = Policy.external()
 ROWS = 400_000

@@ -466,6 +466,7 @@ def vast() -> Any:
     return pa.Table.from_batches([batch] * 2_000)
 
 
+@pytest.mark.alone
 def test_ctrl_c_is_honoured() -> None:
     table = vast()
     # A shell that runs the tests in the background may make them ignore the signal.
