@@ -163,6 +163,49 @@ issuers:
 }
 
 #[test]
+fn a_key_that_is_missing_or_misspelt_hides_no_other_fault() {
+    let yaml = "\
+orbgate_token: 1
+issuers:
+  - issuer: https://a.example.com
+    audiense: https://api.example.com
+    kind: user
+    algorithms: [RS25]
+  - algorithms: [ES256]
+    skew_seconds: 301
+  - a text
+  - issuer: https://b.example.com
+    audience: https://api.example.com
+    jwks_uri: http://b.example.com/keys
+    kind: user
+remember_signatures: 10000000000
+";
+    let said = Verifier::from_yaml(yaml).unwrap_err().in_file("t");
+    let said: Vec<_> = said.lines().collect();
+    let expected = [
+        "t:4:5: unknown key `audiense`",
+        "t:6:18: unknown algorithm `RS25`",
+        "t:7:5: this issuer lacks the key `issuer`",
+        "t:7:5: this issuer lacks the key `audience`",
+        "t:7:5: this issuer lacks the key `kind`",
+        "t:8:19: ",
+        "t:9:5: this issuer must be a mapping",
+        "t:12:15: ",
+        "t:14:22: `remember_signatures` is over",
+    ];
+    assert_eq!(said.len(), expected.len(), "{said:#?}");
+    for expected in expected {
+        let is_said = said.iter().any(|line| line.starts_with(expected));
+        assert!(is_said, "{expected}\n{said:#?}");
+    }
+    let only = |yaml: &str| Verifier::from_yaml(yaml).unwrap_err().in_file("t");
+    let misspelt = only("orbgate_token: 1\nisuers: []\nremember_signatures: 10000000000\n");
+    assert_eq!(misspelt.lines().count(), 2, "{misspelt}");
+    let text = only("orbgate_token: 1\nissuers: [a text]\n");
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
 fn every_fault_of_issuers_in_rust_is_reported_with_its_key() {
     let kind = KindRules::Claims {
         user: vec![

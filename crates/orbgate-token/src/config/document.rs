@@ -10,7 +10,8 @@ use serde::Deserialize;
 pub(super) struct Document {
     /// Version of the format; always 1.
     pub(super) orbgate_token: u64,
-    pub(super) issuers: Vec<IssuerDocument>,
+    /// Required, as are the first three keys of an issuer: the rest is judged without them, so that every fault is said at once.
+    pub(super) issuers: Option<Vec<IssuerDocument>>,
     pub(super) remember_signatures: Option<Spanned<u64>>,
 }
 
@@ -18,9 +19,9 @@ pub(super) struct Document {
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct IssuerDocument {
-    pub(super) issuer: Spanned<String>,
-    pub(super) audience: Spanned<String>,
-    pub(super) kind: Spanned<KindDocument>,
+    pub(super) issuer: Option<Spanned<String>>,
+    pub(super) audience: Option<Spanned<String>>,
+    pub(super) kind: Option<Spanned<KindDocument>>,
     pub(super) jwks_uri: Option<Spanned<String>>,
     pub(super) algorithms: Option<Spanned<Vec<Spanned<String>>>>,
     pub(super) extra_types: Option<Vec<Spanned<String>>>,

@@ -22,11 +22,16 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         reader.values.version(node, "orbgate_token");
     }
     let remember_signatures = remember.map(|node| reader.number(node, "`remember_signatures`"));
-    let issuers = reader.values.list(issuers?, "`issuers`");
-    let issuers: Option<Vec<_>> = issuers.iter().map(|node| reader.issuer(node)).collect();
+    let issuers = issuers.and_then(|node| {
+        let items = reader.values.list(node, "`issuers`");
+        let issuers = items.iter().filter_map(|node| reader.issuer(node));
+        let issuers: Vec<_> = issuers.collect();
+        // Where none is a mapping, that is the fault, and not that there is none.
+        (items.is_empty() || !issuers.is_empty()).then_some(issuers)
+    });
     Some(Document {
         orbgate_token: 1,
-        issuers: issuers?,
+        issuers,
         remember_signatures,
     })
 }
@@ -99,13 +104,10 @@ impl Reader<'_> {
             allow_unverified_cnf,
             rsa_exponent_min,
         ] = self.values.fields(node, &owner, ISSUER_KEYS, &required)?;
-        let issuer = issuer.map(|node| self.values.text(node, "`issuer`"));
-        let audience = audience.map(|node| self.values.text(node, "`audience`"));
-        let kind = kind.map(|node| self.kind(node));
-        let optional = IssuerDocument {
-            issuer: node.spanned(String::new()),
-            audience: node.spanned(String::new()),
-            kind: node.spanned(KindDocument::Claims(KindClaims::default())),
+        Some(IssuerDocument {
+            issuer: issuer.map(|node| self.values.text(node, "`issuer`")),
+            audience: audience.map(|node| self.values.text(node, "`audience`")),
+            kind: kind.map(|node| self.kind(node)),
             jwks_uri: jwks_uri.map(|node| self.values.text(node, "`jwks_uri`")),
             algorithms: algorithms.map(|node| self.texts(node, "`algorithms`", "an algorithm")),
             extra_types: extra_types.map(|node| self.texts(node, "`extra_types`", "a type").value),
@@ -118,12 +120,6 @@ impl Reader<'_> {
             allow_unverified_cnf: allow_unverified_cnf
                 .map(|node| self.values.flag(node, "`allow_unverified_cnf`")),
             rsa_exponent_min: rsa_exponent_min.map(|node| self.number(node, "`rsa_exponent_min`")),
-        };
-        Some(IssuerDocument {
-            issuer: issuer?,
-            audience: audience?,
-            kind: kind?,
-            ..optional
         })
     }
 

@@ -35,9 +35,16 @@ pub(super) fn verifier(document: &Document, faults: &mut Faults) -> Verifier {
 }
 
 fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
-    let documents = document.issuers.iter();
-    let issuers: Vec<Issuer> = documents.map(|document| issuer(document, faults)).collect();
-    let documents = document.issuers.iter().enumerate();
+    let Some(documents) = &document.issuers else {
+        return Vec::new();
+    };
+    let issuers = documents.iter().map(|document| issuer(document, faults));
+    let issuers: Vec<Issuer> = issuers.collect();
+    let lacks = |key: &Key| {
+        let document = documents.get(key.issuer);
+        document.is_some_and(|document| document.lacks(key.name))
+    };
+    let documents = documents.iter().enumerate();
     let places: HashMap<Key, Place> = documents
         .flat_map(|(index, document)| {
             let keys = document.places().into_iter();
@@ -53,6 +60,9 @@ fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
         })
         .collect();
     for fault in check::faults(&issuers) {
+        if lacks(&fault.key) {
+            continue; // its absence is the fault
+        }
         let place = places.get(&fault.key).copied();
         let place = place.unwrap_or(Place { line: 1, column: 1 });
         if !faults.stand_at(place) {
@@ -63,12 +73,22 @@ fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
 }
 
 impl IssuerDocument {
+    /// Whether a required key is missing: then what is judged is a stand-in.
+    fn lacks(&self, key: &str) -> bool {
+        match key {
+            "issuer" => self.issuer.is_none(),
+            "audience" => self.audience.is_none(),
+            "kind" => self.kind.is_none(),
+            _ => false,
+        }
+    }
+
     /// Where each key is, for the faults that are found in the issuer itself.
     fn places(&self) -> [(&'static str, Option<Place>); 11] {
         [
-            ("issuer", Some(self.issuer.place)),
-            ("audience", Some(self.audience.place)),
-            ("kind", Some(self.kind.place)),
+            ("issuer", self.issuer.as_ref().map(|key| key.place)),
+            ("audience", self.audience.as_ref().map(|key| key.place)),
+            ("kind", self.kind.as_ref().map(|key| key.place)),
             ("jwks_uri", self.jwks_uri.as_ref().map(|key| key.place)),
             ("algorithms", self.algorithms.as_ref().map(|key| key.place)),
             ("scopes", self.scopes.as_ref().map(|key| key.place)),
@@ -94,8 +114,13 @@ impl IssuerDocument {
 }
 
 fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
-    let (name, audience) = (&document.issuer.value, &document.audience.value);
-    let mut issuer = Issuer::new(name, audience, kind(&document.kind.value));
+    let (name, audience) = (document.issuer.as_ref(), document.audience.as_ref());
+    let kind = document.kind.as_ref().map(|rules| kind(&rules.value));
+    let mut issuer = Issuer::new(
+        name.map_or("https://missing.invalid", |name| &name.value),
+        audience.map_or("missing", |audience| &audience.value),
+        kind.unwrap_or(KindRules::Always(TokenKind::User)),
+    );
     if let Some(url) = &document.jwks_uri {
         issuer = issuer.jwks_uri(&url.value);
     }
