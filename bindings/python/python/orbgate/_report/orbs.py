@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from .._rows import Rows
 from ..logs._heavy import Heavy
 from ..logs._counts import Counts, HeavyCounts, Times
+from ..logs._served import REFUSED, UNCLEAR, served
 
 if TYPE_CHECKING:
     from .log import Part
@@ -90,7 +92,11 @@ class SpanOrbs(NamedTuple):
 
 
 class Orbs(NamedTuple):
-    """What a log consumes; each list starts with what the policy states most for, `times` with the first."""
+    """What a log consumes; each list starts with what the policy states most for, `times` with the first.
+
+    Of the calls that consume orbs, `without_time` have no time, and so are not in `times`; `refused` have a status with which the server refused
+    them, `unclear` one that says neither that nor that it served them.
+    """
 
     total: Charged
     routes: Rows[RouteOrbs]
@@ -98,6 +104,9 @@ class Orbs(NamedTuple):
     callers: Rows[CallerOrbs]
     callers_is_exact: bool
     times: Rows[SpanOrbs]
+    without_time: int
+    refused: int
+    unclear: int
 
 
 class OrbCounts:
@@ -109,6 +118,8 @@ class OrbCounts:
         self._sides = (False, True) if has_base else (False,)
         self._places = Counts(("is_base", "route", "scope", "amount"))
         self._times = Times(("is_base", "amount"))
+        # By what the status of the log says.
+        self.answered: Counter[str | None] = Counter()
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
@@ -119,6 +130,10 @@ class OrbCounts:
             found = pa.table(columns).filter(decided["consumes"])
             if not found.num_rows:
                 continue
+            if not is_base:
+                status = part.calls["served_status"].filter(decided["consumes"])
+                for of_status in served(status, pa.repeat(True, len(status))).value_counts().to_pylist():
+                    self.answered[of_status["values"]] += of_status["counts"]
             self._places.add(found)
             self._times.add(found)
             self.by_caller.add(found)
@@ -149,6 +164,9 @@ class OrbCounts:
             Rows(CallerOrbs, sorted(callers, key=_most)),
             self.callers.is_exact,
             Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
+            sum(row["calls"] for row in self._times.rows() if row["time"] is None and not row["is_base"]),
+            self.answered[REFUSED],
+            self.answered[UNCLEAR],
         )
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:

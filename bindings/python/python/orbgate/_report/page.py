@@ -148,9 +148,12 @@ def _told_apart(found: Figures) -> Sequence[Tile]:
     """What denied calls look like."""
     if not found.denied:
         return []
-    looks = Counter(row.looks_like for row in found.denials if row.looks_like is not None)
-    said = "; ".join(number(looks[what], what) for what in RULES if looks[what])
-    return [Tile("Signs in denials", bound(looks.total(), found.denials_is_exact), said or "nothing that is told apart")]
+    signs = [(row.looks_like, row.caller) for row in found.denials if row.looks_like is not None]
+    # A client has a sign for each scope that it lacks. Who is not named is not counted: that may be many.
+    clients = Counter(what for what, caller in {*signs} if caller is not None)
+    said = [number(clients[what], what) for what in RULES if clients[what]]
+    said += [f"a {what} that is not named" for what in RULES if (what, None) in signs]
+    return [Tile("Signs in denials", bound(len(signs), found.denials_is_exact), f"of {'; '.join(said)}" if said else "nothing that is told apart")]
 
 
 def _proved(found: Properties | None) -> Sequence[Tile]:

@@ -152,7 +152,7 @@ class Changes:
                 continue
             before, after = ({name: _of(group, side, name) for name in names} for side in ("old", "new"))
             rows = group["row_list"]
-            change = (outcome(before), outcome(after), after["route"] or before["route"])
+            change = (outcome(before), outcome(after), after["route"] or before["route"] or after["about"] or before["about"])
             if change[0] == change[1]:
                 self.unchanged += len(rows)
                 continue

@@ -80,7 +80,8 @@ def reasons(found: Figures) -> Section:
     finding = "Every call was allowed."
     if denials:
         of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
-        finding = f"Denied: {of_all}; most often because {denials[0].reason.explanation}."
+        is_tie = len(denials) > 1 and denials[1].calls == denials[0].calls
+        finding = f"Denied: {of_all}" + ("." if is_tie else f"; most often because {denials[0].reason.explanation}.")
     drawn = []
     rows = []
     for row in found.reasons:

@@ -27,8 +27,10 @@ def orbs(found: Figures, top: int) -> Section:
         finding += f" {_base(of.total)}"
     if found.bonus_allowed:
         finding += f" Bonus orbs might be used by {number(found.bonus_allowed, 'call')}."
-    if found.outlying:
-        finding += f" Over time there are none of the {number(found.outlying_calls, 'call')} whose times are far from all others; all else has them."
+    if of.total.calls:
+        finding += f" {_answered(found)}"
+    if unit is not None:
+        finding += _left_out(of)
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], [])
     has_base = bool(of.total.base_calls)
@@ -52,10 +54,31 @@ def _base(of: Charged) -> str:
     return f"The other policy would have charged {number(orbs, 'orb')} for {number(calls - unstated, 'call')}{rest}."
 
 
+def _answered(found: Figures) -> str:
+    """That a decision is no answer of the server, which may have refused what the policy allows."""
+    said = "Orbs follow from the decisions alone, also for a call that the server did not serve"
+    if not found.served.calls:
+        return f"{said}; the log has no status that would say so."
+    refused, unclear = found.orbs.refused, found.orbs.unclear
+    return f"{said}: {number(refused, 'such call')} with a status that refuses it, {number(unclear)} with one that says neither."
+
+
+def _left_out(of: Orbs) -> str:
+    """The calls that consume orbs and are in no span of time."""
+    nowhere = of.total.calls - sum(span.calls for span in of.times)
+    if not nowhere:
+        return ""
+    far = nowhere - of.without_time
+    why = [f"{number(count)} because {which}" for count, which in ((of.without_time, "they have no time"), (far, "their times are far from all others")) if count]
+    return f" Left out over time: {number(nowhere)} of the {number(of.total.calls, 'call')} that consume orbs, {' and '.join(why)}."
+
+
 def _most(of: Orbs, unit: Unit | None) -> str:
-    """When most orbs were consumed."""
+    """When most orbs were consumed; nothing where that was at several times."""
     most = max(of.times, key=lambda span: (span.orbs, span.calls), default=None)
     if most is None or unit is None or not most.calls:
+        return ""
+    if sum(span.orbs == most.orbs and bool(span.orbs or span.calls == most.calls) for span in of.times) > 1:
         return ""
     span = f"in the {unit.name} from {unit.label(most.start)} on"
     if not most.orbs:

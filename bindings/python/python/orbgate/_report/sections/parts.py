@@ -63,8 +63,8 @@ class Section(NamedTuple):
 
 
 def place(row: RouteCount | RouteOrbs | Outcome) -> str:
-    """The route; or, without one, the scope that was asked for."""
-    return row.route or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
+    """The route, or the one that a call without a valid token asks for; or, without any, the scope that was asked for."""
+    return row.route or getattr(row, "about", None) or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
 
 
 def call(method: str | None, target: str | None) -> str:
