@@ -302,10 +302,10 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
             name.write_text("".join(lines))
         _, out, _ = run(capsys, *names)
         heading = "rows that could not be read, by reason:\n"
-        rows = "  8  row 2: the status is `2a`, no number; also row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
+        rows = "  8  row 2: the status is `2a`, no number; alike, with others in its place: row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
         if len(names) > 1:
             rows = (
-                "  16  row 2: `access.log`, row 2: the status is `2a`, no number; also row 3, 4, 5, 6 and others\n"
+                "  16  row 2: `access.log`, row 2: the status is `2a`, no number; alike, with others in its place: row 3, 4, 5, 6 and others\n"
                 "   2  row 10: `access.log`, row 10: no host at the start; also row 22\n   2  row 12: `access.log`, row 12: blank line; also row 24\n"
             )
         assert out.endswith(heading + rows)
@@ -383,7 +383,7 @@ def test_garbage_of_the_internet_may_be_tolerated(
     path = tmp_path / "access.log"
     path.write_text(line.format("GET / HTTP/1.1") * 997 + "".join(garbage))
     found, out, err = run(capsys, path, "--tolerate", tolerated)
-    assert found == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; also row 999\n  1  row 1,000: blank line\n" in out
+    assert found == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; alike, with others in its place: row 999\n  1  row 1,000: blank line\n" in out
     said = f"3 of 1,000 rows could not be read, which --tolerate {tolerated} allows\n"
     said = UNREAD.replace("1 of 5", "3 of 1,000") if code else said
     assert err == said

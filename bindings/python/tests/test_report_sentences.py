@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, report
+from orbgate import Policy, logs, report
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
@@ -78,3 +80,33 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     assert said not in words(page(LOOKED, policy=SHOP))
     found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
     assert (found.total.calls, found.refused, found.unclear, found.without_time) == (6, 2, 2, 0)
+
+
+def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path) -> None:
+    rows: list[dict[str, Any] | bytes] = [{}, {"verb": None}, {"url": None}, {"client": ["x"]}, {"auth": {"kind": "user", "scopes": ["a", 1]}}, {"auth": {"kind": ["user"]}}, {"verb": None}, b"\xff", b"\xff"]
+    log = tmp_path / "calls.jsonl"
+    call = {"verb": "GET", "url": "/", "auth": {"kind": "user", "scopes": ["look"]}, "client": "ann"}
+    log.write_bytes(b"".join(row + b"\n" if isinstance(row, bytes) else json.dumps({**call, **row}).encode() + b"\n" for row in rows))
+    columns = {"method": "verb", "target": "url", "kind": "auth.kind", "scopes": "auth.scopes", "caller": "client"}
+    made = report(log, SHOP, columns=columns)
+    reasons = {
+        "no `verb`": (2, 7), "no `url`": (3,), "`client` is an array, not text": (4,), "`auth.scopes` is an array with a number in it, not of texts alone": (5,),
+        "`auth.kind` is an array, not text": (6,), "not UTF-8 at byte …": (8, 9),
+    }  # fmt: skip
+    assert {row.reason: row.first for row in made.figures.unread_by_reason} == reasons and made.figures.unread == 8
+    [table] = re.findall(r"Rows that could not be read, by reason</caption>(.*?)</table>", made.html, re.DOTALL)
+    cells = [[html.unescape(cell) for cell in re.findall("<td[^>]*>(.*?)</td>", row)] for row in table.split("<tr>")[2:]]
+    assert [cells[0], cells[1]] == [["2", "no `verb`", "2, 7"], ["2", "not UTF-8 at byte 1", "8, 9"]] and len(cells) == len(reasons)
+
+
+def test_what_is_wrong_with_one_row_is_not_said_of_another(tmp_path: Path) -> None:
+    log = tmp_path / "calls.csv"
+    log.write_text("method,target,caller\nGET\nGET,/\nGET,/,a,b\nGET,/\n")
+    text = str(logs.replay(logs.read(log), SHOP))
+    assert text.endswith("\n  4  row 1: 1 value where the header has 3; alike, with others in its place: row 2, 3, 4\n")
+    log.write_text("method,target,caller\nGET,/\nGET,/\n")
+    assert str(logs.replay(logs.read(log), SHOP)).endswith("\n  2  row 1: 2 values where the header has 3; also row 2\n")
+    values = [f'{{"method":"GET","target":"/","allow_bonus_orbs_use":"a`{at}`b"}}\n' for at in range(99)]
+    log.with_suffix(".jsonl").write_text("".join(values))
+    found = logs.replay(logs.read(log.with_suffix(".jsonl"), format="json"), SHOP).to_dict()["errors_by_reason"]
+    assert [(kind["reason"], kind["count"]) for kind in found] == [("`allow_bonus_orbs_use` is `…`, neither true nor false", 99)]

@@ -31,10 +31,12 @@ from .figures import (
     ReasonCount,
     RouteCount,
     UnreadRow,
+    UnreadRows,
 )
 from .log import Decided, Part
 from .orbs import OrbCounts
 from ..logs._resume import Resume, restore, state_of
+from ..logs._unread import by_reason
 from .served import ServedCounts
 from .spans import spans
 from .usage import Usage
@@ -139,6 +141,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         unread_times=log.unread_times,
         unread=log.unread,
         first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
+        unread_by_reason=Rows(UnreadRows, (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1]) for kind in by_reason(log.unread_kinds))),
         broken=log.broken,
         files=Rows(LogFile, (LogFile(*file) for file in log.files())),
         warnings=(*log.warnings, *([outlying_warning(outlying)] if outlying else [])),

@@ -148,6 +148,15 @@ class UnreadRow(NamedTuple):
     why: str
 
 
+class UnreadRows(NamedTuple):
+    """Rows that could not be read for one reason, in which `…` is what differs: the first of them, counted from 1, and what is wrong with the very first."""
+
+    reason: str
+    rows: int
+    first: tuple[int, ...]
+    why: str
+
+
 class LogFile(NamedTuple):
     """A file of the log, and the SHA-256 of the whole file; None where it was not read to its end."""
 
@@ -195,6 +204,7 @@ class Figures(NamedTuple):
     unread_times: int
     unread: int
     first_unread: Rows[UnreadRow]
+    unread_by_reason: Rows[UnreadRows]
     broken: str | None
     files: Rows[LogFile]
     warnings: tuple[str, ...]

@@ -268,15 +268,17 @@ class Normaliser:
         pc = self._pc
         if not texts["method"].null_count and not texts["target"].null_count and texts["by_scope"].null_count == len(error):
             return error
+        # As the log calls them.
+        method, target, by_scope = (f"`{self.layout.name(name)}`" for name in ("method", "target", "by_scope"))
         absent = {name: pc.is_null(texts[name]) for name in ("method", "target", "by_scope")}
         neither = pc.and_(absent["method"], absent["target"])
         both = pc.and_not(pc.invert(absent["by_scope"]), neither)
         nothing = pc.and_(neither, absent["by_scope"])
         for lacks, words in (
-            (both, "`by_scope` comes with `method` or `target`"),
-            (nothing, "neither `method` and `target` nor `by_scope`"),
-            (absent["method"], "no `method`"),
-            (absent["target"], "no `target`"),
+            (both, f"{by_scope} comes with {method} or {target}"),
+            (nothing, f"neither {method} and {target} nor {by_scope}"),
+            (absent["method"], f"no {method}"),
+            (absent["target"], f"no {target}"),
         ):
             if words.startswith("no "):
                 lacks = pc.and_(lacks, absent["by_scope"])

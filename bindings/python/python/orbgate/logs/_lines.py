@@ -179,15 +179,22 @@ def _value(name: str, member: str, value: Any) -> Any:
         if not value.isascii() and _HALVES.search(value):
             raise ValueError(f"`{member}` has half a surrogate pair in it, and is not text")
         return value
-    if name == "scopes" and isinstance(value, list) and all(isinstance(scope, str) for scope in value):
+    if name == "scopes" and isinstance(value, list):
+        if other := next((_kind(scope) for scope in value if not isinstance(scope, str)), None):
+            raise ValueError(f"`{member}` is an array with {other} in it, not of texts alone")
         return joined(value)
     if name == "allow_bonus_orbs_use" and isinstance(value, bool):
         return str(value)
     if name in ("caller", "time", "served_status") and isinstance(value, (int, float)):
         return str(value)
-    raise ValueError(f"`{member}` is {_KINDS.get(type(value), 'a number')}, not text")
+    raise ValueError(f"`{member}` is {_kind(value)}, not text")
+
+
+def _kind(value: Any) -> str:
+    """What a value is that is no text, with its article."""
+    return _KINDS.get(type(value), "a number")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 _HALVES = re.compile("[\ud800-\udfff]")
-_KINDS: dict[type, str] = {dict: "an object", list: "an array", bool: "a boolean"}
+_KINDS: dict[type, str] = {dict: "an object", list: "an array", bool: "a boolean", type(None): "null"}

@@ -6,6 +6,7 @@ from typing import Any
 
 from .._number import number
 from ._input import STANDARD_INPUT
+from ._unread import alike
 
 # A log may have more routes than anybody reads; the JSON has them all.
 SHOWN_ROUTES = 40
@@ -46,7 +47,9 @@ def unread_rows(kinds: list[dict[str, Any]]) -> list[str]:
     rows = []
     for kind in kinds:
         (row, message), *more = [(number(first["row"]), first["message"]) for first in kind["first"]]
-        after = f"; also row {', '.join(row for row, _ in more)}" if more else ""
+        # Of rows with other values or numbers, what is wrong with the first is not what is wrong with them.
+        also = "also" if alike(kind) else "alike, with others in its place:"
+        after = f"; {also} row {', '.join(row for row, _ in more)}" if more else ""
         rest = " and others" if kind["count"] > len(kind["first"]) else ""
         rows.append([number(kind["count"]), f"row {row}: {shown(message)}{after}{rest}"])
     return _section("rows that could not be read, by reason", rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from .._extras import needs
@@ -13,10 +14,16 @@ ANOTHER = "another reason"
 # How many characters of what is wrong with a row are kept.
 LONGEST = 400
 
-# What differs between rows of one kind: in which file a row is, what it says, and where.
+# What differs between rows of one kind: in which file a row is, what it says, and where. The name of a column stays: what is wrong with one is
+# another kind than the same of another. A value may have any sign in it, so it ends with the last one.
 PLACE = r"\A(`[^`]*`|standard input), row \d+: "
-QUOTED = r"`[^`]*`"
+VALUE = r"(?s)( is| in|unknown field|duplicate field|variant|integer|floating point|boolean|character) `.*`"
+TEXT = r'(?s)string ".*"'
+WIDTH = r"\A1 value where"
 DIGITS = r"\d+"
+# These are words, whose digits stay.
+WORDS = {"UTF-8": "UTF-\x00", "16 MiB": "\x01 MiB"}
+KINDS = ((PLACE, ""), *WORDS.items(), (VALUE, r"\1 `…`"), (TEXT, 'string "…"'), (WIDTH, "… values where"), (DIGITS, "…"), *((mark, word) for word, mark in WORDS.items()))
 
 # By the reason, how many rows, and the first of them with what is wrong with each: plain data, which can be kept to resume.
 Kinds = dict[str, list[Any]]
@@ -36,7 +43,7 @@ def count(kinds: Kinds, rows: Any, errors: Any) -> None:
     # A value that a message shows may have any length.
     is_long = pc.greater(pc.utf8_length(errors), LONGEST)
     reason = errors = pc.if_else(is_long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(errors, 0, LONGEST), "…", ""), errors)
-    for pattern, plain in ((PLACE, ""), (QUOTED, "`…`"), (DIGITS, "…")):
+    for pattern, plain in KINDS:
         reason = pc.replace_substring_regex(reason, pattern, plain)
     # Those that come first have room, however the log is cut.
     for name in pc.unique(reason).to_pylist():
@@ -64,6 +71,11 @@ def first_rows(kinds: Kinds, most: int) -> list[tuple[int, str]]:
     one = sorted((row, why) for _, first in kinds.values() for row, why in first[:1])
     others = sorted((row, why) for _, first in kinds.values() for row, why in first[1:])
     return sorted([*one, *others[: max(0, most - len(one))]])
+
+
+def alike(kind: dict[str, Any]) -> bool:
+    """Whether the first rows of a reason, as JSON has it, have all the same wrong with them, wherever they are."""
+    return len({re.sub(PLACE, "", first["message"]) for first in kind["first"]}) == 1
 
 
 def to_dicts(found: list[UnreadReason]) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..numbers import shown
 from ..._number import number
-from . import callers, calls, denials, orbs, properties, scopes
-from .parts import NUMBER, WORDS, Section, Table
+from . import callers, calls, denials, orbs, parts, properties, scopes
+from .parts import NUMBER, WORDS, Section
 
 if TYPE_CHECKING:
     from ..._policy import Policy
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
-    unread = [_unread(found)] if found.unread or found.broken else []
+    unread = [_unread(found, top)] if found.unread or found.broken else []
     if not found.calls:
         nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
         return [*unread, Section("No calls", nothing, [], []), *_proved(found, top)]
@@ -50,11 +50,14 @@ def _proved(found: Figures, top: int) -> Sequence[Section]:
     return [] if found.properties is None else [properties.properties(found.properties, top)]
 
 
-def _unread(found: Figures) -> Section:
+def _unread(found: Figures, top: int) -> Section:
     finding = f"Not decided, and not counted below: {number(found.unread, 'row')}."
     if found.broken:
         finding += f" After the rows before, the log breaks off: {shown(found.broken)}."
-    rows = [(number(row.row), shown(row.why)) for row in found.first_unread]
-    more = found.unread - len(rows)
-    table = Table("The first rows that could not be read", {"row": NUMBER, "why": WORDS}, rows, more)
+    rows = [
+        (number(kind.rows), shown(kind.why), ", ".join([*map(number, kind.first), *(["…"] if kind.rows > len(kind.first) else [])]))
+        for kind in found.unread_by_reason
+    ]
+    columns = {"rows": NUMBER, "what is wrong with the first": WORDS, "first rows": WORDS}
+    table = parts.table("Rows that could not be read, by reason", columns, rows, top)
     return Section("Unread rows", finding, [], [table] if rows else [])
