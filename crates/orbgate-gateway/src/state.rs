@@ -1,6 +1,7 @@
 //! What answers now: the configuration with its policy, keys and audit. It is swapped whole.
 
 use core::fmt;
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::fs::OpenOptions;
 use std::io;
@@ -263,6 +264,8 @@ pub enum StartError {
     Unasked(String),
     /// Nothing can listen at a place.
     Listen(String, io::Error),
+    /// Nobody listens where the proxy to probe should.
+    Proxy(SocketAddr, io::Error),
     /// The threads of the server cannot be started.
     Runtime(io::Error),
     /// This key has changed, and takes effect only at a start.
@@ -297,6 +300,7 @@ impl fmt::Display for StartError {
                 "`LISTEN_FDS` has a socket for {address}, and no listener has this address"
             ),
             Self::Listen(address, error) => write!(f, "listening at {address}: {error}"),
+            Self::Proxy(address, error) => write!(f, "no proxy listens at {address}: {error}"),
             Self::Runtime(error) => write!(f, "starting the server: {error}"),
             Self::NeedsRestart(key) => write!(f, "`{key}` has changed, which takes a restart"),
         }

@@ -515,6 +515,17 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
         let expected = (Some(2), format!("orbgate-gateway: {why}"));
         assert_eq!(ran(arguments), expected, "{arguments:?}");
     }
+    let nobody = format!("127.0.0.1:{}", free_port());
+    let mut probe = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+    let probe = probe.args(["--probe", &nobody, "127.0.0.1:0", "--config", file]);
+    let output = probe.env("ORBGATE_TOKEN", "x").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.starts_with(&format!("no proxy listens at {nobody}: ")),
+        "{said}"
+    );
+
     let right = (Some(0), format!("{file}: nothing is wrong"));
     assert_eq!(ran(&["--config", file, "--check"]), right);
     assert_eq!(ran(&["--check", "--config", file]), right);

@@ -12,7 +12,7 @@ use std::sync::mpsc::Receiver;
 use orbgate::{Engine, Request, Token, TokenKind};
 
 use self::tries::{concrete, lies, spellings};
-use self::wire::{Arrived, exchange, receive};
+use self::wire::{Arrived, exchange, reachable, receive};
 use crate::promises::Promises;
 use crate::state::{StartError, State};
 
@@ -34,7 +34,7 @@ struct Probe<'p> {
 ///
 /// # Errors
 ///
-/// Where the configuration cannot be loaded, or nothing can listen at `backend`.
+/// Where the configuration cannot be loaded, no proxy is there, or nothing can listen at `backend`.
 pub fn probe(
     file: &Path,
     proxy: SocketAddr,
@@ -44,6 +44,7 @@ pub fn probe(
     let runtime = tokio::runtime::Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
     let state = State::look(file)?;
+    reachable(proxy).map_err(|error| StartError::Proxy(proxy, error))?;
     let arrived =
         receive(backend).map_err(|error| StartError::Listen(backend.to_string(), error))?;
     let mut probe = Probe {

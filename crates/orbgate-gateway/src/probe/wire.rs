@@ -21,6 +21,11 @@ pub(super) struct Arrived {
     pub(super) headers: Vec<(String, String)>,
 }
 
+/// Whether somebody listens there.
+pub(super) fn reachable(proxy: SocketAddr) -> io::Result<()> {
+    TcpStream::connect_timeout(&proxy, PATIENCE).map(drop)
+}
+
 /// Sends a request, and waits for the head of the answer.
 pub(super) fn exchange(proxy: SocketAddr, request: &[u8]) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&proxy, PATIENCE)?;
