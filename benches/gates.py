@@ -12,8 +12,6 @@ import sys
 
 # Most that a gate may take of its peer's time, the median of the turns.
 MOST = 1.1
-# The engine of Go is WebAssembly that wazero has compiled, and takes longer.
-MOST_OF = {("go", "ES256"): 1.25, ("go", "RS256"): 1.35}
 GO = "cd bindings/go/recipes && GOWORK=off CGO_ENABLED={} go build {} -o ../../../target/xtask/gate-speed-{} ./speed"
 NPM = "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent"
 # nimbus-jose-jwt is no dependency of the package, not even of its tests: a program of one file, which Java compiles.
@@ -67,8 +65,7 @@ def main(languages: list[str]) -> None:
         printed = subprocess.run(PROGRAMS[language][1], shell=True, check=True, stdout=subprocess.PIPE, text=True).stdout
         for algorithm, gate, peer, ratio in rows(printed):
             print(f"| {language} | {algorithm} | {gate:.0f} | {peer:.0f} | {ratio:.2f} |", flush=True)
-            most = MOST_OF.get((language, algorithm), MOST)
-            slow += [f"{language} {algorithm}: {ratio:.2f}, at most {most}"] * (ratio > most)
+            slow += [f"{language} {algorithm}: {ratio:.2f}, at most {MOST}"] * (ratio > MOST)
     if slow:
         sys.exit(f"more than it may be: {'; '.join(slow)}")
 

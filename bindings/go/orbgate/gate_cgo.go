@@ -127,7 +127,7 @@ func readStep(step *C.OrbgateStep, status C.OrbgateStatus) (*steps.Step, Status)
 		return nil, Status(status)
 	}
 	info := C.go_orbgate_step_info(step)
-	read := &steps.Step{Kind: uint32(info.kind), UntilMS: uint64(info.until_ms)}
+	read := &steps.Step{MayFetch: true, Kind: uint32(info.kind), UntilMS: uint64(info.until_ms)}
 	switch info.kind {
 	case C.ORBGATE_STEP_ANSWER:
 		read.Packed, read.HTTPStatus, read.TokenKind = uint64(info.packed), int(info.http_status), uint8(info.token_kind)

@@ -18,6 +18,12 @@ type wasmGate struct {
 	// The policy that is compiled into the instance, and its engine there.
 	policy *pool
 	engine uint32
+	// The answer that was read last, which the next question frees.
+	over uint32
+	// Texts that answer after answer has.
+	texts texts
+	// Room for a token, while no step has it.
+	spare []byte
 	// Kept for another instance, should this one trap. It counts the instances: steps of an earlier one are gone.
 	tokens     string
 	options    steps.Options
@@ -76,7 +82,7 @@ func (g *wasmGate) open() error {
 		i.close()
 		return err
 	}
-	g.instance, g.address, g.policy, g.engine = i, address, nil, 0
+	g.instance, g.address, g.policy, g.engine, g.over = i, address, nil, 0, 0
 	g.generation++
 	return nil
 }
@@ -217,7 +223,16 @@ func (g *wasmGate) take(step *steps.Step) (uint64, bool) {
 }
 
 func (g *wasmGate) resume(e engine, step *steps.Step, unixMS, monotonicMS uint64) (*steps.Step, Status) {
-	return g.hand(e, step, "orbgate_gate_resume", unixMS, monotonicMS)
+	next := new(steps.Step)
+	status := g.hand(e, step, func(address, held uint64) Status {
+		status := g.instance.status("orbgate_gate_resume", uint64(g.address), address, held, unixMS, monotonicMS, uint64(g.base))
+		if status != statusOK {
+			return status
+		}
+		made := uint64(binary.LittleEndian.Uint32(g.room))
+		return g.read(next, g.instance.status("orbgate_wasm_step", uint64(g.address), made, uint64(g.base)))
+	})
+	return next, status
 }
 
 func (g *wasmGate) checked(e engine, step *steps.Step, isRight bool, unixMS, monotonicMS uint64) (*steps.Step, Status) {
@@ -225,12 +240,19 @@ func (g *wasmGate) checked(e engine, step *steps.Step, isRight bool, unixMS, mon
 	if isRight {
 		right = 1
 	}
-	return g.hand(e, step, "orbgate_wasm_gate_checked", right, step.TokenHash, unixMS, monotonicMS)
+	status := g.hand(e, step, func(address, held uint64) Status {
+		over := g.over
+		g.over = 0
+		g.spare = step.Token
+		return g.read(step, g.instance.status("orbgate_wasm_gate_checked",
+			uint64(g.address), address, held, right, step.TokenHash, unixMS, monotonicMS, uint64(over), uint64(g.base)))
+	})
+	return step, status
 }
 
 // Hands a step on.
-func (g *wasmGate) hand(e engine, step *steps.Step, function string, arguments ...uint64) (next *steps.Step, status Status) {
-	status = g.locked(func() Status {
+func (g *wasmGate) hand(e engine, step *steps.Step, call func(engine, held uint64) Status) Status {
+	return g.locked(func() Status {
 		address, status := g.within(e)
 		if status != statusOK {
 			return status
@@ -239,11 +261,8 @@ func (g *wasmGate) hand(e engine, step *steps.Step, function string, arguments .
 		if !is {
 			return StatusInvalidArgument
 		}
-		arguments := append([]uint64{uint64(g.address), address, held}, arguments...)
-		next, status = g.step(g.instance.status(function, append(arguments, uint64(g.base))...))
-		return status
+		return call(address, held)
 	})
-	return next, status
 }
 
 func (g *wasmGate) drop(step *steps.Step) {

@@ -3,7 +3,6 @@
 package orbgate
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
@@ -13,7 +12,7 @@ import (
 // types of a struct's fields each time.
 
 // The structs of the C ABI as the module has them, with pointers of 32 bits.
-const requestSize, stepSize, textSize = 56, 216, 8
+const requestSize, stepSize, textSize = 56, 232, 8
 
 // A packer writes numbers into the module's memory, and the texts that they point to after them.
 type packer struct {
@@ -76,14 +75,15 @@ func (u *unpacker) maybe() *string {
 	return &found
 }
 
-func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uint64) (step *steps.Step, status Status) {
-	status = g.locked(func() Status {
+func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uint64) (*steps.Step, Status) {
+	step := new(steps.Step)
+	status := g.locked(func() Status {
 		address, status := g.within(e)
 		if status != statusOK {
 			return status
 		}
 		// The room begins with what the call writes; then the request, its lists and the texts.
-		const requestAt, listsAt = 16, 16 + requestSize
+		const requestAt, listsAt = stepSize, stepSize + requestSize
 		values, names := len(request.Authorization), len(request.HeaderNames)
 		texts := listsAt + textSize*(values+names)
 		size := texts + len(request.Method) + len(request.Target) + len(request.Template)
@@ -115,57 +115,64 @@ func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uin
 		for _, name := range request.HeaderNames {
 			p.text(name)
 		}
-		status = g.instance.status("orbgate_gate_ask", uint64(g.address), address, uint64(at)+requestAt, unixMS, monotonicMS, uint64(g.base))
+		over := g.over
+		g.over = 0
+		status = g.instance.status("orbgate_wasm_gate_ask",
+			uint64(g.address), address, uint64(at)+requestAt, unixMS, monotonicMS, uint64(over), uint64(g.base))
 		if at != g.base {
 			if freed := g.status0("orbgate_wasm_free", uint64(at), uint64(size)); freed != statusOK {
 				return freed
 			}
 		}
-		step, status = g.step(status)
-		return status
+		return g.read(step, status)
 	})
 	return step, status
 }
 
-// Reads the step that was written to the room; one that is the answer is freed.
-func (g *wasmGate) step(status Status) (*steps.Step, Status) {
+// Texts that come again and again: making them anew would cost more than comparing.
+type texts struct{ algorithm, key, scopes, issuer, client string }
+
+// The text, which is the one that is kept if that is the same.
+func (u *unpacker) again(kept *string) string {
+	if bytes := u.bytes(); string(bytes) != *kept {
+		*kept = string(bytes)
+	}
+	return *kept
+}
+
+// Reads the step that was written to the room, over what another step may have been. One that is the answer is freed by the next question.
+func (g *wasmGate) read(read *steps.Step, status Status) Status {
 	if status != statusOK {
-		return nil, status
+		return status
 	}
-	address := binary.LittleEndian.Uint32(g.room)
-	binary.LittleEndian.PutUint32(g.room, stepSize)
-	if g.instance.status("orbgate_step_info", uint64(address), uint64(g.base)) != statusOK {
-		return nil, StatusPanic
-	}
-	u := unpacker{g.memory, g.base + 4}
-	read := &steps.Step{Kind: u.u32()}
+	u := unpacker{g.memory, g.base}
+	address := u.u32()
+	token := u.bytes()
+	mayFetch := u.u32() == 1
+	u.skip(4) // a size
+	*read = steps.Step{MayFetch: mayFetch, Kind: u.u32()}
 	u.skip(8) // the attempt
 	read.UntilMS = u.u64()
 	switch read.Kind {
 	case steps.StepCheckSignature:
-		read.Algorithm, read.Key = u.text(), u.text()
+		read.Algorithm, read.Key = u.again(&g.texts.algorithm), u.again(&g.texts.key)
 		// The token begins with the message.
-		message := u.bytes()
-		read.Signature = append([]byte(nil), u.bytes()...)
-		if g.instance.status("orbgate_wasm_step_token", uint64(address), uint64(g.base)) != statusOK {
-			return nil, StatusPanic
-		}
-		u.at = g.base
-		token := append([]byte(nil), u.bytes()...)
-		read.Message = token[:len(message)]
-		// What the token is called in logs. A processor has instructions for it, which WebAssembly has not.
-		hash := sha256.Sum256(token)
-		read.TokenHash = binary.LittleEndian.Uint64(hash[:])
+		message, signature := u.bytes(), u.bytes()
+		copied := append(append(g.spare[:0], token...), signature...)
+		g.spare = nil
+		read.Token, read.Message, read.Signature = copied[:len(token)], copied[:len(message)], copied[len(token):]
 	case steps.StepAnswer:
 		u.skip(4*textSize + 32) // the check and the decision
 		read.HTTPStatus, read.TokenKind = int(u.u32()), uint8(u.u32())
 		read.WWWAuthenticate, read.Allow, read.Refused = u.maybe(), u.maybe(), u.text()
 		read.Misrouted, read.Audit = u.maybe(), u.maybe()
-		read.Scopes, read.Issuer, read.Subject, read.Client = u.text(), u.text(), u.text(), u.text()
+		read.Scopes, read.Issuer = u.again(&g.texts.scopes), u.again(&g.texts.issuer)
+		read.Subject, read.Client = u.text(), u.again(&g.texts.client)
 		read.Act, read.ID, read.Fingerprint = u.text(), u.text(), u.text()
 		read.ExpiresMS, read.Packed = u.u64(), u.u64()
-		return read, g.status0("orbgate_step_free", uint64(address))
+		g.over = address
+		return statusOK
 	}
 	read.Held = wasmHeld{address, g.generation}
-	return read, statusOK
+	return statusOK
 }

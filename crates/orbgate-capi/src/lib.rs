@@ -34,6 +34,8 @@ mod methods;
 pub mod names;
 mod owners;
 pub mod packed;
+#[cfg(target_family = "wasm")]
+mod pool;
 pub mod readback;
 pub mod route_id;
 mod rows;

@@ -1,10 +1,9 @@
 //! The compact serialisation of a JWS (RFC 7515 §7.1), in its one spelling.
 
 use crate::algorithm::Algorithm;
+use crate::base64url;
 use crate::error::TokenError;
 use crate::json::{JsonFault, Object};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 /// A longer token is refused unread.
 pub(crate) const TOKEN_BYTES: usize = 8 * 1024;
@@ -94,7 +93,5 @@ impl Header {
 
 /// Base64url without padding or stray bits: no two texts decode to the same bytes.
 pub(crate) fn decode(part: impl AsRef<[u8]>) -> Result<Vec<u8>, TokenError> {
-    URL_SAFE_NO_PAD
-        .decode(part)
-        .map_err(|_| TokenError::BadEncoding)
+    base64url::decode(part.as_ref()).ok_or(TokenError::BadEncoding)
 }

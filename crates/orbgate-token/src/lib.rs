@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod algorithm;
+mod base64url;
 mod bearer;
 mod cache;
 mod check;

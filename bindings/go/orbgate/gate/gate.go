@@ -247,8 +247,11 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			asked.Matched = steps.MatchedUnknown
 		}
 	}
-	step, err := g.raw.Ask(engine, &asked, unixMS(), g.monotonicMS())
-	g.startFetches()
+	unixMS, monotonicMS := g.now()
+	step, err := g.raw.Ask(engine, &asked, unixMS, monotonicMS)
+	if err != nil || step.MayFetch {
+		g.startFetches()
+	}
 	for {
 		if err != nil {
 			return Answer{Status: http.StatusForbidden, Err: err}, nil
@@ -261,8 +264,9 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			}
 			return answerOf(step), step
 		case steps.StepCheckSignature:
-			isRight := g.keys.verify(step.Algorithm, step.Key, step.Message, step.Signature)
-			step, err = g.raw.Checked(engine, step, isRight, unixMS(), g.monotonicMS())
+			isRight := g.keys.verify(step)
+			unixMS, monotonicMS = g.now()
+			step, err = g.raw.Checked(engine, step, isRight, unixMS, monotonicMS)
 		default:
 			until := g.start.Add(time.Duration(step.UntilMS) * time.Millisecond)
 			isOver := func() bool { return g.raw.IsOver(step, g.monotonicMS()) }
@@ -273,7 +277,8 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			// The policy may be a later one by now.
 			engine.Close()
 			engine = g.config.Policy.Load()
-			step, err = g.raw.Resume(engine, step, unixMS(), g.monotonicMS())
+			unixMS, monotonicMS = g.now()
+			step, err = g.raw.Resume(engine, step, unixMS, monotonicMS)
 			g.startFetches()
 		}
 	}
@@ -301,14 +306,16 @@ func answerOf(step *steps.Step) Answer {
 
 // Reports an answer: to the counters, the log and the audit.
 func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
-	decision := terms.EffectDeny
-	if answer.IsAllow() {
-		decision = terms.EffectAllow
-	}
-	g.count(terms.DecisionsTotal, Label{terms.LabelDecision, decision}, Label{terms.LabelReason, answer.Decision.Reason().String()},
-		Label{terms.LabelRoute, answer.Decision.Route()})
-	if answer.Refused != "" {
-		g.count(terms.TokensRefusedTotal, Label{terms.LabelReason, answer.Refused})
+	if g.config.Count != nil {
+		decision := terms.EffectDeny
+		if answer.IsAllow() {
+			decision = terms.EffectAllow
+		}
+		g.count(terms.DecisionsTotal, Label{terms.LabelDecision, decision}, Label{terms.LabelReason, answer.Decision.Reason().String()},
+			Label{terms.LabelRoute, answer.Decision.Route()})
+		if answer.Refused != "" {
+			g.count(terms.TokensRefusedTotal, Label{terms.LabelReason, answer.Refused})
+		}
 	}
 	if step != nil && step.Audit != nil {
 		g.audit.Lock()
@@ -393,9 +400,12 @@ func (g *Gate) Status() []Issuer {
 	return issuers
 }
 
-func unixMS() uint64 { return uint64(max(time.Now().UnixMilli(), 0)) }
+// The time since 1970, and on a clock that nobody sets.
+func (g *Gate) now() (unixMS, monotonicMS uint64) {
+	now := time.Now()
+	return uint64(max(now.UnixMilli(), 0)), uint64(now.Sub(g.start).Milliseconds())
+}
 
-// On a clock that nobody sets.
 func (g *Gate) monotonicMS() uint64 { return uint64(time.Since(g.start).Milliseconds()) }
 
 // Warm fetches every issuer's keys, so that the first request need not wait. The error names the issuers without keys.

@@ -6,12 +6,15 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
-	_ "crypto/sha256" // the hashes of every algorithm
-	_ "crypto/sha512"
+	"crypto/sha256"
+	_ "crypto/sha512" // the other hashes of algorithms
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"math/big"
 	"sync"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
 // A keyring checks signatures for an engine without cryptography. Everything else has been checked: the algorithm against issuer and
@@ -25,18 +28,30 @@ type keyring struct {
 // More keys than issuers have at a time; when there are that many, it begins anew.
 const mostKeys = 1024
 
-func (k *keyring) verify(algorithm, jwk string, message, signature []byte) bool {
+// Checks the signature of a step's message, and hashes its token, which begins with the message: mostly the one hash is on the way to the other.
+func (k *keyring) verify(step *steps.Step) bool {
+	algorithm, message, signature := step.Algorithm, step.Message, step.Signature
 	hash, known := hashes[algorithm]
 	if !known {
 		return false
 	}
 	var digest []byte
-	if hash != 0 {
+	sums := make([]byte, 0, 2*sha256.Size)
+	token := sha256.New()
+	token.Write(message)
+	switch hash {
+	case 0:
+	case crypto.SHA256:
+		sums = token.Sum(sums)
+		digest = sums
+	default:
 		hasher := hash.New()
 		hasher.Write(message)
 		digest = hasher.Sum(nil)
 	}
-	switch key := k.key(jwk).(type) {
+	token.Write(step.Token[len(message):])
+	step.TokenHash = binary.LittleEndian.Uint64(token.Sum(sums)[len(sums):])
+	switch key := k.key(step.Key).(type) {
 	case *rsa.PublicKey:
 		if algorithm[0] == 'P' {
 			options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}

@@ -240,7 +240,7 @@ impl OrbgateStepInfo {
         }
     }
 
-    fn of(state: &State) -> Self {
+    pub(super) fn of(state: &State) -> Self {
         match state {
             State::Answer(answer) => {
                 let mut info = Self::empty(ORBGATE_STEP_ANSWER);

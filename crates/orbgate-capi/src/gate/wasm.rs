@@ -1,30 +1,49 @@
-//! What a host asks a gate for where the library is a WebAssembly module: it hashes tokens, too, as it checks signatures.
+//! What a host asks a gate for where the library is a WebAssembly module: a question and all that comes of it in one call, because each
+//! call costs. The host hashes tokens, too, as it checks signatures.
 
-use super::question::{OrbgateGate, checked};
-use super::step::{OrbgateStep, State};
+use super::question::{OrbgateGate, checked, orbgate_gate_ask};
+use super::request::OrbgateGateRequest;
+use super::step::{OrbgateStep, OrbgateStepInfo, State, orbgate_step_free};
 use crate::arguments::{Out, shared};
 use crate::engine::OrbgateEngine;
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// The token of a step that asks for the check of a signature, to be hashed by a host that has instructions for it.
+/// A step and what it says.
+/// cbindgen:ignore
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateWasmStep {
+    step: *mut OrbgateStep,
+    /// The token of a step that asks for the check of a signature, to be hashed by a host that has instructions for it.
+    token: OrbgateStr,
+    /// 1 where `orbgate_gate_next_fetch` may have something.
+    may_fetch: u32,
+    info: OrbgateStepInfo,
+}
+
+/// As `orbgate_gate_ask`. Before it frees a step that is over, or null.
 /// cbindgen:ignore
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_wasm_step_token(
-    step: *const OrbgateStep,
-    out: *mut OrbgateStr,
+pub unsafe extern "C" fn orbgate_wasm_gate_ask(
+    gate: *const OrbgateGate,
+    engine: *const OrbgateEngine,
+    request: *const OrbgateGateRequest,
+    unix_ms: u64,
+    monotonic_ms: u64,
+    over: *mut OrbgateStep,
+    out: *mut OrbgateWasmStep,
 ) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller's.
-        let (step, out) = unsafe { (shared(step)?, Out::new(out)?) };
-        let State::Check(checking) = &step.state else {
-            return Err(OrbgateStatus::InvalidArgument);
-        };
-        // SAFETY: the caller's.
-        unsafe { out.write(OrbgateStr::of_bytes(checking.check().token())) }
-        Ok(())
-    })
+    let mut step = core::ptr::null_mut();
+    // SAFETY: the caller's.
+    unsafe {
+        orbgate_step_free(over);
+        match orbgate_gate_ask(gate, engine, request, unix_ms, monotonic_ms, &raw mut step) {
+            OrbgateStatus::Ok => orbgate_wasm_step(gate, step, out),
+            status => status,
+        }
+    }
 }
 
 /// As `orbgate_gate_checked`, with the first 8 bytes of the token's SHA-256 as a number in the module's order of bytes.
@@ -39,9 +58,46 @@ pub unsafe extern "C" fn orbgate_wasm_gate_checked(
     hash: u64,
     unix_ms: u64,
     monotonic_ms: u64,
-    out: *mut *mut OrbgateStep,
+    over: *mut OrbgateStep,
+    out: *mut OrbgateWasmStep,
 ) -> OrbgateStatus {
     let (hash, time) = (Some(hash.to_le_bytes()), (unix_ms, monotonic_ms));
+    let mut next = core::ptr::null_mut();
     // SAFETY: the caller's.
-    unsafe { checked(gate, engine, step, is_right, hash, time, out) }
+    unsafe {
+        orbgate_step_free(over);
+        match checked(gate, engine, step, is_right, hash, time, &raw mut next) {
+            OrbgateStatus::Ok => orbgate_wasm_step(gate, next, out),
+            status => status,
+        }
+    }
+}
+
+/// What a step of a gate says, with its token.
+/// cbindgen:ignore
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_wasm_step(
+    gate: *const OrbgateGate,
+    step: *mut OrbgateStep,
+    out: *mut OrbgateWasmStep,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's.
+        let (gate, known) = unsafe { (shared(gate)?, shared(step.cast_const())?) };
+        let out = Out::new(out)?;
+        let token = match &known.state {
+            State::Check(checking) => OrbgateStr::of_bytes(checking.check().token()),
+            State::Answer(_) | State::Wait(_) => OrbgateStr::NULL,
+        };
+        let told = OrbgateWasmStep {
+            step,
+            token,
+            may_fetch: gate.gate.keys().may_fetch().into(),
+            info: OrbgateStepInfo::of(&known.state),
+        };
+        // SAFETY: the caller's.
+        unsafe { out.write(told) }
+        Ok(())
+    })
 }

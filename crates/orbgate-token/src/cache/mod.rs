@@ -173,7 +173,10 @@ impl KeyCache {
         }
         let snapshot = self.usable(issuer, now.monotonic);
         let judged = self.judge_with(&token, &snapshot.keys, now);
-        let (true, Some(kid)) = (judged.lacks_key(), token.kid()) else {
+        if !judged.lacks_key() {
+            return judged;
+        }
+        let Some(kid) = token.kid() else {
             return judged;
         };
         let seen = match asked.phase {
@@ -256,11 +259,16 @@ impl KeyCache {
         self.verifier.issuers()
     }
 
+    /// Whether there may be something to fetch: ask [`KeyCache::next_fetch`] then.
+    #[must_use]
+    pub fn may_fetch(&self) -> bool {
+        self.has_queued.load(Ordering::SeqCst)
+    }
+
     /// What to fetch next, if there is anything. Fetch it, and say so to [`KeyCache::fetched`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
         // Read first: nearly always there is nothing, and then no thread takes the flag from another.
-        let queued = &self.has_queued;
-        if !queued.load(Ordering::SeqCst) || !queued.swap(false, Ordering::SeqCst) {
+        if !self.may_fetch() || !self.has_queued.swap(false, Ordering::SeqCst) {
             return None;
         }
         for issuer in 0..self.schedules.len() {

@@ -49,10 +49,14 @@ const (
 type Step struct {
 	Kind    uint32
 	UntilMS uint64
+	// There may be something to fetch.
+	MayFetch bool
 	// The signature to check.
 	Algorithm, Key     string
 	Message, Signature []byte
-	// The SHA-256 of the token begins with it: for an engine that has no instructions for it.
+	// The token, which begins with the message, for an engine that has no instructions for a hash: who checks the signature sets TokenHash
+	// to what the token's SHA-256 begins with. Nil where the engine hashes.
+	Token     []byte
 	TokenHash uint64
 	// The answer: Decision is an orbgate.Decision, made of Packed.
 	Packed                   uint64
