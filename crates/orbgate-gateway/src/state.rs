@@ -78,13 +78,13 @@ impl State {
         let config = Config::from_yaml(&text, folder);
         let config = config
             .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
-        if let Some(former) = former {
-            former.config.refuse_moved(&config)?;
-        }
         let listeners = config.listeners.iter();
         let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
         // One file's faults do not hide another's.
         let mut faults = Vec::new();
+        if let Some(former) = former {
+            kept(former.config.refuse_moved(&config), &mut faults);
+        }
         let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut faults)).collect();
         let keys = Keys::load(&config.tokens, former.map(|former| &former.keys));
         let keys = kept(keys, &mut faults);
@@ -168,9 +168,11 @@ impl Config {
             ("audit", self.audit != new.audit),
             ("limits", self.limits != new.limits),
         ];
-        match moved.into_iter().find(|(_, has_moved)| *has_moved) {
-            None => Ok(()),
-            Some((key, _)) => Err(StartError::NeedsRestart(key)),
+        let moved = moved.into_iter().filter(|(_, has_moved)| *has_moved);
+        let moved: Vec<_> = moved.map(|(key, _)| key).collect();
+        match moved.as_slice() {
+            [] => Ok(()),
+            _ => Err(StartError::NeedsRestart(moved)),
         }
     }
 }
@@ -268,8 +270,8 @@ pub enum StartError {
     Proxy(SocketAddr, io::Error),
     /// The threads of the server cannot be started.
     Runtime(io::Error),
-    /// This key has changed, and takes effect only at a start.
-    NeedsRestart(&'static str),
+    /// These keys have changed, and take effect only at a start.
+    NeedsRestart(Vec<&'static str>),
 }
 
 impl StartError {
@@ -302,7 +304,11 @@ impl fmt::Display for StartError {
             Self::Listen(address, error) => write!(f, "listening at {address}: {error}"),
             Self::Proxy(address, error) => write!(f, "no proxy listens at {address}: {error}"),
             Self::Runtime(error) => write!(f, "starting the server: {error}"),
-            Self::NeedsRestart(key) => write!(f, "`{key}` has changed, which takes a restart"),
+            Self::NeedsRestart(keys) => {
+                let has = if keys.len() == 1 { "has" } else { "have" };
+                let keys = keys.join("`, `");
+                write!(f, "`{keys}` {has} changed, which takes a restart")
+            }
         }
     }
 }

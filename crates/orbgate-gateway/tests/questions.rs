@@ -385,6 +385,19 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
         running.said().contains(moved)
     });
 
+    // So do limits, and that hides neither of them, nor a fault of another file.
+    let tokens = gateway.folder.join("tokens.yaml");
+    fs::write(&tokens, "orbgate_token: 2\n").unwrap();
+    gateway.rewrite(&config(&moved, "127.0.0.1", "limits: { questions: 7 }\n"));
+    gateway.running.signal("HUP");
+    until(&mut gateway, "refused", 3);
+    gateway.running.until("it is said", |running| {
+        let said = running.said();
+        let moved = "`listeners`, `limits` have changed, which takes a restart";
+        said.contains(moved) && said.contains("tokens.yaml:1:16: ")
+    });
+    fs::write(&tokens, issuer.tokens_yaml()).unwrap();
+
     // Who may ask does not.
     gateway.rewrite(&config(&places, "127.0.0.9", ""));
     gateway.running.signal("HUP");
@@ -401,7 +414,7 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
     let new = bearer(&other.token("user", "read:orbs"));
     let [question, ..] = questions("GET", ORBS, &[("Authorization", &new)]);
     assert_eq!(ask(&places[0], &question).status, 200);
-    assert_eq!(loads(&gateway, "refused"), 2);
+    assert_eq!(loads(&gateway, "refused"), 3);
 }
 
 #[test]
