@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What the example of a gate must answer, PROGRAM and its arguments: over a real socket, with keys from an issuer on this machine."""
-import base64, http.client, http.server, json, pathlib, subprocess, sys, tempfile, threading, time
+"""What the example of a gate must answer, PROGRAM and its arguments: over a real socket, with keys from an issuer on this machine.
+With --guide GUIDE PROGRAM: what the service of a guide's first example answers, with the policy that the guide has."""
+import base64, http.client, http.server, json, pathlib, socket, subprocess, sys, tempfile, threading, time
 
 home = pathlib.Path(tempfile.mkdtemp())
 
@@ -45,13 +46,6 @@ def token(scope, **claims):
     return signed + "." + text(openssl("dgst", "-sha256", "-sign", str(home / "key.pem"), data=signed.encode()))
 
 
-program = subprocess.Popen(
-    [*sys.argv[1:], "--listen", "127.0.0.1:0", "--policy", "policy/external.yaml", "--tokens", str(home / "tokens.yaml")],
-    stdout=subprocess.PIPE, text=True)
-word, address = program.stdout.readline().split()
-assert word == "listening", word
-
-
 def answer(method, target, *bearers, **headers):
     connection = http.client.HTTPConnection(address, timeout=60)
     connection.putrequest(method, target)
@@ -63,6 +57,33 @@ def answer(method, target, *bearers, **headers):
     response = connection.getresponse()
     body = response.read()
     return response.status, response.getheader("WWW-Authenticate"), response.getheader("Allow"), body
+
+
+if sys.argv[1] == "--guide":
+    policy = pathlib.Path(sys.argv[2]).read_text().split("```yaml\n")[1].split("```")[0]
+    (home / "policy.yaml").write_text(policy)
+    address = "127.0.0.1:8080"
+    program = subprocess.Popen([sys.argv[3]], cwd=home)
+    try:
+        for _ in range(300):
+            assert program.poll() is None, program.returncode
+            try:
+                socket.create_connection(("127.0.0.1", 8080)).close()
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+        found = [answer("GET", "/orders", *bearers)[:2] for bearers in ([], [token("write:other")], [token("read:orders")])]
+        assert found == [(401, "Bearer"), (403, "Bearer"), (200, None)], found
+        assert answer("GET", "/orders", token("read:orders"))[3] == b"hello, me\n"
+    finally:
+        program.terminate()
+    sys.exit()
+
+program = subprocess.Popen(
+    [*sys.argv[1:], "--listen", "127.0.0.1:0", "--policy", "policy/external.yaml", "--tokens", str(home / "tokens.yaml")],
+    stdout=subprocess.PIPE, text=True)
+word, address = program.stdout.readline().split()
+assert word == "listening", word
 
 
 good, orbs = token("read:orbs"), "/api/v1/external/orbs"
