@@ -63,7 +63,7 @@ fn count(processor: &str, list: &str, options: &str) -> Result<()> {
         let what = "and rustup, which would install it, is missing";
         return Err(missing(format!("counting wants Rust {version}, {what}")));
     }
-    Program::parse("python3 -m doctest benches/instructions.py").run()?;
+    Program::parse("python3 -m doctest benches/instructions.py benches/gates_load.py").run()?;
     let script = Program::parse("python3 benches/instructions.py").arg(processor);
     script.words(options).run()
 }
