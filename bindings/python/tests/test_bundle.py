@@ -196,6 +196,22 @@ def test_what_is_no_bundle_is_refused(made: Made, tmp_path: Path) -> None:
         audit.verify(path, [made.log])
 
 
+def test_what_was_not_checked_is_no_check(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = changed(made, tmp_path / "changed.zip", lambda files: files.update({"report.html": b""}))
+    lines = len(audit.verify(path))
+    assert main(["verify", str(path)]) == 1
+    assert f": 1 of {lines - 2} checks failed; not checked:" in capsys.readouterr().out
+
+
+def test_a_damaged_archive_is_said_to_be_one(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of what cannot be read, nobody knows what it was."""
+    path, data = tmp_path / "damaged.zip", bytearray(made.bundle.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert main(["verify", str(path)]) == 2 and "damaged or something else" in capsys.readouterr().err
+    assert "is damaged, or that another program wrote, cannot be checked: exit code 2" in " ".join(Path(__file__).parents[1].joinpath("README.md").read_text("utf-8").split())
+
+
 def test_the_built_in_policy_and_another_are_in_it(tmp_path: Path) -> None:
     log = tmp_path / "requests.jsonl"
     log.write_text('{"method":"GET","target":"/api/v1/external/orbs","token":{"kind":"user","scopes":"read:orbs"}}\n')

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, logs, report
+from orbgate import Policy, audit, logs, report
+from orbgate.logs import _private
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
+
+from orbgate._report import bundle  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -110,3 +113,80 @@ def test_what_is_wrong_with_one_row_is_not_said_of_another(tmp_path: Path) -> No
     log.with_suffix(".jsonl").write_text("".join(values))
     found = logs.replay(logs.read(log.with_suffix(".jsonl"), format="json"), SHOP).to_dict()["errors_by_reason"]
     assert [(kind["reason"], kind["count"]) for kind in found] == [("`allow_bonus_orbs_use` is `…`, neither true nor false", 99)]
+
+
+SECRET = "s3cret"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJzM2NyZXQifQ.c2lnbmF0dXJl"
+TARGETS = [
+    f"https://bob:{SECRET}@host/orbs?x=1", f"https://bob:p/{SECRET}@host/", f"//bob:{SECRET}@host/", f"bob:{SECRET}@host:443", f"/orbs#token={SECRET}", f"orbs?token={SECRET}", f"?token={SECRET}",
+    f"/nowhere/%3Ftoken={SECRET}", f"/nowhere%3ftoken={SECRET}", f"/nowhere;jsessionid={SECRET}", f"/nowhere%3Bjsessionid={SECRET}/more", f"/nowhere&token={SECRET}", f"/nowhere%26token={SECRET}", f"/reset/{JWT}",
+]  # fmt: skip
+
+
+def test_what_the_page_says_that_it_leaves_out_is_not_on_it(tmp_path: Path) -> None:
+    calls = [{**CALL, "target": target, "caller": f"a{at}", "served_status": 200} for at, target in enumerate(TARGETS)]
+    calls += [{**CALL, "method": method, "target": "/x"} for method in (f"GET /?token={SECRET}", f"GET?token={SECRET}", JWT)]
+    calls += [{**CALL, "scopes": f"Bearer {JWT}"}, {**CALL, "scopes": f"{SECRET}{'x' * 300}"}, *[{**CALL, "kind": JWT}] * 30]
+    schema = pa.schema([(name, pa.timestamp("us") if name == "time" else pa.int64() if name == "served_status" else pa.string()) for name in CALL])
+    made = report(pa.Table.from_pylist(calls, schema), POLICY, base=SHOP)
+    access = tmp_path / "access.log"
+    access.write_text(f'::1 - - [20/Nov/2026:13:05:00 +0000] "GET /?token={SECRET}" 200 17\n::1 - - [20/Nov/2026:13:05:00 +0000] "{JWT}" 200 17\n')
+    of_access = report(access, POLICY)
+    for each in (made, of_access):
+        tables = [str(cell) for _, rows in bundle.tables(each.figures) for row in rows for cell in row]
+        for text in (html.unescape(each.html), *tables, each.bundle().decode("latin-1")):
+            assert SECRET not in text and JWT not in text and JWT[:36] not in text
+    assert of_access.figures.unread_by_reason and all("…`" in row.why for row in of_access.figures.unread_by_reason)
+    assert sorted(row.scope.partition("…")[0] for row in made.figures.unknown) == ["(like a token)", "(long)", "Bearer"]
+    assert _private.RULE in words(made.html) and _private.RULE in " ".join(Path(__file__).parents[1].joinpath("README.md").read_text("utf-8").split())
+
+
+def test_scopes_that_are_digests_stay_different() -> None:
+    made = report(pa.Table.from_pylist([{**CALL, "scopes": f"{'x' * 300}{at} api.some-service-of-ours.example/{at}"} for at in range(3)]), POLICY)
+    assert len({row.scope for row in made.figures.unknown}) == 6 and sum(row.scope.startswith("api.") for row in made.figures.unknown) == 3
+
+
+def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
+    for wrong, said in (({"kind": "USER"}, "Of no known kind"), ({"scopes": "read:orbs,read:keys"}, "With commas in the scopes"), ({"scopes": '["read:orbs"]'}, "With a list written as text")):
+        calls = [{**CALL, **wrong, "caller": f"a{at}"} for at in range(4)] + [{**CALL, "caller": f"b{at}"} for at in range(96)]
+        zone, warnings = "Without a zone", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
+        [warning] = [warning for warning in warnings if not warning.startswith(zone)]
+        assert warning.startswith(said) and ": 4 calls of 100 with a value" in warning
+        assert all(warning.startswith(zone) for warning in audit.check(pa.Table.from_pylist(calls[4:]), POLICY).found.warnings)
+
+
+def test_a_file_that_is_counted_twice_is_named(tmp_path: Path) -> None:
+    line = '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17\n'
+    for name, text in (("a.log", line), ("b.log", line * 2), ("copy.log", line), ("empty.log", ""), ("empty2.log", "")):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "link.log").hardlink_to(tmp_path / "b.log")
+    said = "Counted twice, because they have the content of another file: `copy.log` as `a.log`, `link.log` as `b.log`."
+    assert said in report([tmp_path], SHOP, kind="user", scopes="look").figures.warnings
+    assert said in logs.replay(logs.read(tmp_path, kind="user", scopes="look"), SHOP).to_dict()["warnings"]
+    assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "twice" in warning]
+    reader = logs.read(tmp_path, kind="user")
+    assert list(reader) and any("`link.log` as `b.log`." in warning for warning in reader.warnings)
+
+
+def test_the_same_path_twice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"method":"GET","target":"/","token":null}\n')
+    assert any(warning.startswith("Counted twice") for warning in logs.replay(logs.read([path, path]), SHOP).to_dict()["warnings"])
+
+
+def test_a_member_of_what_is_no_object_is_said(tmp_path: Path) -> None:
+    log = tmp_path / "calls.jsonl"
+    calls: list[dict[str, Any]] = [{"auth": {"kind": "user", "scopes": []}}, {"auth": "user"}, {"auth": None}, {"auth": "user", "auth.kind": "user"}, {}]
+    log.write_text("".join(json.dumps({"method": "GET", "target": "/", **call}) + "\n" for call in calls))
+    found = logs.replay(logs.read(log, columns={"kind": "auth.kind", "scopes": "auth.scopes"}), SHOP).to_dict()["warnings"]
+    assert [warning for warning in found if warning.startswith("Without")] == [
+        "Without `auth.kind`, because `auth` is there and no object: 1 row.", "Without `auth.scopes`, because `auth` is there and no object: 2 rows."
+    ]
+
+
+def test_a_time_that_was_there_twice_is_said() -> None:
+    def warnings(time: datetime) -> list[str]:
+        return list(report(pa.Table.from_pylist([{**CALL, "time": time}]), POLICY, time_zone="Europe/Berlin").figures.warnings)
+
+    assert any("Some of Europe/Berlin were there twice or never, because clocks were changed." in warning for warning in warnings(datetime(2026, 10, 25, 2, 30)))
+    assert not any("clocks" in warning for warning in warnings(datetime(2026, 10, 25, 4, 30)))

@@ -181,6 +181,7 @@ def privileges(
         log = logs.read(log, **options)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
+    log.tell_each_token()
     decided, callers = Decided(log, policy, watch), _Callers(policy)
     for part in decided.parts():
         callers.add(part.calls, part.decided)
@@ -251,7 +252,7 @@ class _Callers:
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
         from ._report.counting import texts
-        from .logs._long import name as short_name
+        from .logs import _private
 
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))
@@ -270,7 +271,7 @@ class _Callers:
         self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.equal(table["reason"], "scope_held"))))
         for use in self._policy.scope_usage(calls, by="caller"):
             if use.by is not None and (found := self._found.get(use.by)) is not None:
-                (found.held if use.in_policy else found.unknown).add(use.scope if use.in_policy else short_name(use.scope.encode()).decode())
+                (found.held if use.in_policy else found.unknown).add(use.scope if use.in_policy else _private.scope(use.scope))
 
     def _count(self, row: dict[str, Any]) -> None:
         found = self._found.get(row["caller"])

@@ -22,7 +22,7 @@ DESCRIPTION = (
 EPILOG = """\
 On the page are the calls that the server served or refused otherwise than the policy decides; those that were allowed
 and denied, by reason and by route; those that consumed orbs, over time; the scopes that were granted and never used, and
-those that denied calls lacked; and the callers who were denied most. It names callers, and has no tokens and no queries.
+those that denied calls lacked; and the callers who were denied most. It names callers, and says at its end what it leaves out, as queries.
 Formats and columns are those of `replay --help`.
 
 examples:

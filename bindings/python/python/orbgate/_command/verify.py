@@ -24,7 +24,7 @@ examples:
 exit codes:
   0  all that was checked is the same; without --log or --public-key, that is not all that could be
   1  something is not, or the signature is not by the key
-  2  could not run, or it is no bundle
+  2  could not run, or it is no bundle that can be read: also where the archive is damaged, or another program wrote it
 """
 
 WORDS = {True: "same", False: "DIFFERS", None: "not checked"}
@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     for row in found:
         print(f"{WORDS[row.is_same]:11}  {shown(row.what)}: {shown(row.about)}")
     differ = sum(row.is_same is False for row in found)
-    said = f"{differ} of {number(len(found), 'check')} failed" if differ else "all that was checked is the same"
+    checked = sum(row.is_same is not None for row in found)
+    said = f"{differ} of {number(checked, 'check')} failed" if differ else "all that was checked is the same"
     left = [*([] if options.log else ["whether its numbers are those of the log (--log)"]), *([] if options.public_key else ["who made it (--public-key)"])]
     print(f"{options.bundle}: {said}{'; not checked: ' + ', '.join(left) if left else ''}")
     return 1 if differ else 0

@@ -89,8 +89,8 @@ def report(
     With another policy as `base`, the page also says what that policy decides otherwise. With a test file as `properties`, it says of each
     property in it whether it holds for all requests, and which are against it: `figures.properties` has them.
 
-    The page is one file without scripts, and loads nothing from the network. It has no tokens and no queries of
-    targets, but it has callers. The same rows, policy and arguments make the same page, byte for byte, from files and from
+    The page is one file without scripts, and loads nothing from the network. It has callers, paths and scopes, and says
+    at its end what it leaves out of them, such as queries. The same rows, policy and arguments make the same page, byte for byte, from files and from
     tables, except for the names and digests of files. Memory is bounded: if there are too many callers, or too many scopes that
     the policy does not have, the page shows those with most calls, and says where their counts are lower bounds.
 

@@ -96,7 +96,7 @@ def unpack(data: bytes) -> dict[str, bytes]:
                 raise TableError("the bundle is compressed, so it is none that was made here")
             files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-        raise TableError(f"the bundle is no archive: {error}") from None
+        raise TableError(f"the bundle is no archive that can be read, so it is damaged or something else: {error}") from None
     if pack(files) != data:
         raise TableError("the bundle is an archive that was changed, or made by another program")
     return files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from sys import intern
@@ -13,6 +12,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from ..logs import _private
 from ..logs._bulk import OutlyingTime, apart
 from ..logs._bulk import warning as outlying_warning
 from ..logs._heavy import Heavy
@@ -140,8 +140,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         without_caller=callers.without,
         unread_times=log.unread_times,
         unread=log.unread,
-        first_unread=Rows(UnreadRow, (UnreadRow(*row) for row in log.first_unread)),
-        unread_by_reason=Rows(UnreadRows, (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1]) for kind in by_reason(log.unread_kinds))),
+        first_unread=Rows(UnreadRow, (UnreadRow(row, _private.message(why)) for row, why in log.first_unread)),
+        unread_by_reason=Rows(UnreadRows, (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), _private.message(kind.first[0][1])) for kind in by_reason(log.unread_kinds))),
         broken=log.broken,
         files=Rows(LogFile, (LogFile(*file) for file in log.files())),
         warnings=(*log.warnings, *([outlying_warning(outlying)] if outlying else [])),
@@ -205,8 +205,8 @@ def _outcomes(counts: Counts) -> Rows[Outcome]:
     for row in counts.rows():
         row["decision"], row["reason"] = Effect(row["decision"]), Reason(row["reason"])
         row["detail"] = None if row["detail"] is None else Detail(row["detail"])
-        row["target"] = _without_query(None if row["target"] is None else _text(row["target"]))
-        row["method"] = None if row["method"] is None else _text(row["method"])
+        row["target"] = _private.target(None if row["target"] is None else _text(row["target"]))
+        row["method"] = _private.method(None if row["method"] is None else _text(row["method"]))
         outcomes.append(Outcome(**row))
     return Rows(Outcome, sorted(outcomes, key=lambda row: (-row.calls, row.reason.number, repr(row))))
 
@@ -268,14 +268,9 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
     rows = []
     for (before, after, route), calls in found.counts.items():
         first = found.examples[before, after, route][0]
-        rows.append(Change(before, after, route, calls, first["method"], _without_query(first["target"])))
+        rows.append(Change(before, after, route, calls, _private.method(first["method"]), _private.target(first["target"])))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
     return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, Rows(Change, rows))
-
-
-def _without_query(target: str | None) -> str | None:
-    """A query may carry what nobody should read in a report."""
-    return None if target is None else re.split("[?#]", target, maxsplit=1)[0]
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

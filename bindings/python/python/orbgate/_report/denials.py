@@ -14,6 +14,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._rows import Rows
 from .._terms import Effect, Reason
+from ..logs import _private
 from ..logs._heavy import Heavy
 from ..logs._long import name as short_name
 
@@ -332,7 +333,7 @@ class DenialCounts:
             len(evidence.paths), evidence.most_in_hour(), whole, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
             half and datetime(1970, 1, 1) + timedelta(seconds=half[0]), half and half[1], course,
-            tuple(evidence.rows), _text(evidence.method), _text(evidence.target), looks_like, entry.is_exact,
+            tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,
         )
 
 

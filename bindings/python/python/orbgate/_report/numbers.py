@@ -43,13 +43,15 @@ def share(part: int, whole: int) -> str:
 def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
     """A text of a log, with nothing in it that cannot be seen, and not too long.
 
-    >>> shown("a\\nb\\u202ec"), shown("x" * 50, most=9), shown(None)
-    ('a\\\\nb\\\\u202ec', 'xxxx…xxxx', '–')
+    >>> shown("a\\nb\\u202ec"), shown("x" * 50, most=9), shown(None), shown("two\\u2420words")
+    ('a\\\\nb\\\\u202ec', 'xxxx…xxxx', '–', 'two·words')
     """
     if not text:
         return "–" if text is None else "(empty)"
     if text.isspace():
         return f"({number(len(text), 'space')})"
+    # Few fonts have the sign that stands for a space inside a scope.
+    text = text.replace("\u2420", "·")
     if len(text) > most:
         half = (most - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"

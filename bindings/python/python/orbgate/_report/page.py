@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from .._native import VERSION
+from ..logs._private import RULE
 from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from ..logs._text import argument
 from . import TOP
@@ -77,6 +78,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         properties_name=shown(found.properties.file) if found.properties else "",
         warnings=[shown(said, MOST_OF_A_WARNING) for said in found.warnings],
         version=VERSION,
+        private=RULE,
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
         sections=sections(found, policy, top),
     )

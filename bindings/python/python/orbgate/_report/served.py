@@ -12,6 +12,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._rows import Rows
 from .._terms import Effect, Reason
+from ..logs import _private
 from ..logs._heavy import Heavy
 from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
 from ..logs._counts import Counts, HeavyCounts, Times
@@ -160,7 +161,6 @@ class ServedCounts:
 
 
 def _mismatch(row: dict[str, Any], callers: set[bytes]) -> Mismatch:
-    target = _text(row["target"])
     return Mismatch(
         row["what"],
         row["served_status"],
@@ -170,9 +170,8 @@ def _mismatch(row: dict[str, Any], callers: set[bytes]) -> Mismatch:
         row["calls"],
         row["row"],
         _text(row["caller"]),
-        _text(row["method"]),
-        # A query may carry what nobody should read in a report.
-        None if target is None else target.partition("#")[0].partition("?")[0],
+        _private.method(_text(row["method"])),
+        _private.target(_text(row["target"])),
         min(len(callers), CALLERS),
     )
 

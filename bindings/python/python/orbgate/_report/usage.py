@@ -13,8 +13,8 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Reason, TokenKind
+from ..logs import _private
 from ..logs._heavy import Heavy
-from ..logs._long import name as short_name
 from ..logs._counts import HeavyCounts
 from .figures import CallerScope, UnknownScope, UnknownScopeBy
 
@@ -128,5 +128,5 @@ class Usage:
 
 
 def _kept(scope: str) -> str:
-    """An unknown scope, or of a long one its short name."""
-    return short_name(scope.encode()).decode()
+    """An unknown scope as it is shown; no longer one is kept."""
+    return _private.scope(scope)

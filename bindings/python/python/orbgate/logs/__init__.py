@@ -25,7 +25,7 @@ from .._columns import is_table
 from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
-from . import _lines, _tables
+from . import _lines, _private, _tables
 from ._columns import Layout, Normaliser
 from ._files import FORMATS, files, format_of, labels
 from ._heavy import ROWS_AT_ONCE
@@ -86,6 +86,8 @@ def read(
 
 # How much of a value a warning shows.
 MOST_OF_A_VALUE = 40
+# How many files a warning names.
+TWICE = 3
 
 
 class Reader(Iterator["_pa.RecordBatch"]):
@@ -186,18 +188,34 @@ class Reader(Iterator["_pa.RecordBatch"]):
         if self.unread_times:
             values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
             advice = " For numbers, `time_unit` says what they count." if self._normaliser.times.any_number and not self._layout.time_unit else ""
+            if self._normaliser.times.any_changed:
+                advice += f" Some of {self._layout.time_zone} were there twice or never, because clocks were changed."
             said.append(f"Could not be read: {values}{self._first(self._normaliser.times.first_unread)}.{advice}")
         if unread := self._normaliser.unread_statuses:
             said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
+        if twice := self._twice():
+            said.append(f"Counted twice, because they have the content of another file: {', '.join(f'`{again}` as `{first}`' for first, again in twice[:TWICE])}{', …' if len(twice) > TWICE else ''}.")
         if self.zoneless_times:
             zone = self._layout.time_zone
             said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
         return said
 
+    def _twice(self) -> list[tuple[str, str]]:
+        """The files that are another one again, with that one's name. Empty ones are alike and harmless."""
+        first: dict[object, str] = {}
+        found = []
+        for log in self._inputs:
+            if (same := log.identity) is None:
+                continue
+            if same in first:
+                found.append((first[same], log.label))
+            first.setdefault(same, log.label)
+        return found
+
     def _first(self, found: tuple[int, str] | None) -> str:
         if found is None:
             return ""
-        row, text = found
+        row, text = found[0], _private.token(found[1])
         return f", the first in {self.where(row)}: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}`"
 
     def where(self, row: int) -> str:
@@ -206,6 +224,10 @@ class Reader(Iterator["_pa.RecordBatch"]):
             return f"row {row:,}"
         before, name = next(begun for begun in reversed(self._begun) if begun[0] < row)
         return f"{name}, row {row - before:,}"
+
+    def tell_each_token(self) -> None:
+        """Has `warnings` name every token that is written as none is, also a few: one that carries nothing looks like one that holds nothing too much."""
+        self._layout.notes.tell_each_token()
 
     def keep_others(self) -> None:
         """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""

@@ -42,8 +42,11 @@ class Input(io.RawIOBase):
         self.position = 0
         self.size: int | None = None
         self.name = label if path == STANDARD_INPUT else f"`{label}`"
+        # Which file of the machine it is; later it may be gone.
+        self._inode: tuple[int, int] | None = None
         if path != STANDARD_INPUT:
-            self.size = os.stat(path).st_size or None
+            there = os.stat(path)
+            self.size, self._inode = there.st_size or None, (there.st_dev, there.st_ino)
         # Of the bytes so far, if it is wanted.
         self.sha256: hashlib._Hash | None = None
         self._is_whole = False
@@ -76,6 +79,13 @@ class Input(io.RawIOBase):
         rest = bytearray(READ)
         while self.sha256 is not None and self.readinto(rest):
             pass
+
+    @property
+    def identity(self) -> object:
+        """The same of two files with the same content, as far as that is known; None of an empty one, and of standard input."""
+        if not self.size:
+            return None
+        return self._inode if self.sha256 is None else self.digest
 
     @property
     def digest(self) -> str | None:

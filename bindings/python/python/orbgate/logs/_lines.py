@@ -89,6 +89,7 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
     read = {layout.name(name) for name in NAMES if not layout.has_constant(name)}
     members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
     notes = layout.notes
+    inside = [member for _, member in members if "." in member]
     nothing = [None] * len(members)
     for block in log.blocks():
         rows: list[list[Any]] = []
@@ -103,6 +104,9 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
                 rests.append(json.dumps(rest, ensure_ascii=False) if rest else None)
                 if len(errors) == 1:
                     notes.has(record, {name: member for name, member in members if _has(record, member)})
+                for member in inside:
+                    if _is_bare(record, member):
+                        notes.bare[member] = notes.bare.get(member, 0) + 1
                 for name, member in [*notes.unseen.items()]:
                     if _has(record, member):
                         notes.see(name)
@@ -169,6 +173,15 @@ def _has(record: Any, path: str) -> bool:
         return isinstance(record, dict)
     name, _, rest = path.partition(".")
     return bool(rest) and _has(record.get(name), rest)
+
+
+def _is_bare(record: dict[str, Any], path: str) -> bool:
+    """Whether something that is neither an object nor null is where there would be an object with the member."""
+    if path in record:
+        return False
+    name, _, rest = path.partition(".")
+    inner = record.get(name)
+    return bool(rest) and (_is_bare(inner, rest) if isinstance(inner, dict) else inner is not None)
 
 
 def _value(name: str, member: str, value: Any) -> Any:

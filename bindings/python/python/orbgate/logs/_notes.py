@@ -33,6 +33,8 @@ class Notes:
         self.torn = 0
         # Other columns that do not come along, because the log's first part has none of that name and type.
         self.left_out: dict[str, None] = {}
+        # In how many rows a member that was named is not there, because what it would be inside of is no object.
+        self.bare: dict[str, int] = {}
         self._rows = self._kinds = self._scopes = self._scopes_alone = 0
         self._slips = Slips()
         self._pc = needs("pyarrow.compute", "logs")
@@ -79,11 +81,15 @@ class Notes:
     @property
     def counted(self) -> list[Any]:
         """What was counted of rows that are decided."""
-        return [self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted]
+        return [self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted, self.bare]
 
     @counted.setter
     def counted(self, counted: list[Any]) -> None:
-        self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted = counted
+        self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted, self.bare = counted
+
+    def tell_each_token(self) -> None:
+        """Warns of every token that is written as none is, also of a few."""
+        self._slips.is_each_token_told = True
 
     def check(self) -> None:
         """Raises `NoColumnError` where a column was named that no row of the log had."""
@@ -107,6 +113,8 @@ class Notes:
         if self._kinds and not self._scopes:
             said.append("No row has scopes, so every token was decided as one without any: say `scopes`, or which column has them.")
         said += self._slips.warnings()
+        for member, calls in sorted(self.bare.items()):
+            said.append(f"Without `{member}`, because `{member.rpartition('.')[0]}` is there and no object: {number(calls, 'row')}.")
         for name, other in self._alike.items():
             said.append(f"The log has a column `{other}`, which was not read: for `{name}`, say `{name}={other}`.")
         for name in self.left_out:

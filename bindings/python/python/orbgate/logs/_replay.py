@@ -243,8 +243,10 @@ def replayed(
         log.keep_others()
     summary = Summary(log, policy, base, top, examples)
     new, old = Decider(policy), None if base is None else Decider(base)
-    if resume is not None:
+    if resume is not None or len(log.paths) > 1:
+        # Of several files, one may be another one again.
         log.digest_files()
+    if resume is not None:
         if (state := resume.load()) is not None:
             log.go_to(state["place"], watch)
             summary.restore(state["counted"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .._extras import needs
 from .._number import number
+from . import _private
 from .._terms import TokenKind
 
 
@@ -38,6 +38,7 @@ SLIPS = (
     ),
 )
 COLUMNS = tuple(dict.fromkeys(slip.column for slip in SLIPS))
+OF_TOKENS = ("kind", "scopes")
 KINDS = [kind.value.encode() for kind in TokenKind]
 # How much of a value a warning shows.
 EXAMPLE = 60
@@ -50,6 +51,8 @@ class Slips:
         # Values of each column, and of each slip how many of them, with the first.
         self._values = dict.fromkeys(COLUMNS, 0)
         self._found = [(0, "")] * len(SLIPS)
+        # Where a token that carries nothing would be taken for one that holds nothing too much.
+        self.is_each_token_told = False
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
@@ -89,15 +92,16 @@ class Slips:
         self._values, self._found = counted
 
     def warnings(self) -> list[str]:
-        """A sentence for each slip that at least half of its column has: fewer are those of some callers, and no slip of the log."""
+        """A sentence for each slip that at least half of its column has: fewer are those of some callers, and no slip of the log. With
+        `is_each_token_told`, for each of a token.
+        """
         return [
             f"{slip.what}: {number(calls, 'call')} of {self._values[slip.column]:,} with a value, as `{example}`. {slip.remedy}"
             for slip, (calls, example) in zip(SLIPS, self._found)
-            if calls and 2 * calls >= self._values[slip.column]
+            if calls and (2 * calls >= self._values[slip.column] or (self.is_each_token_told and slip.column in OF_TOKENS))
         ]
 
 
 def _shown(value: bytes) -> str:
     """The start of a value. A query, and what comes before a host, may carry what nobody should read in a report."""
-    text = re.split("[?#]", value.decode("utf-8", "backslashreplace"), maxsplit=1)[0]
-    return re.sub("//[^/]*@", "//", text)[:EXAMPLE]
+    return (_private.target(value.decode("utf-8", "backslashreplace")) or "")[:EXAMPLE]

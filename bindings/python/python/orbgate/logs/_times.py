@@ -53,6 +53,8 @@ class Times:
         # The row of the first that could not be read, and what it says; and whether any such is a number.
         self.first_unread: tuple[int, str] | None = None
         self.any_number = False
+        # Whether one was there twice or never.
+        self.any_changed = False
         self.zoneless = 0
         self._unit = unit
         self._zone = zone_of(zone)
@@ -75,11 +77,11 @@ class Times:
     @property
     def counted(self) -> list[Any]:
         """What was counted of the times so far."""
-        return [self.unread, self.zoneless, self.first_unread, self.any_number]
+        return [self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed]
 
     @counted.setter
     def counted(self, counted: list[Any]) -> None:
-        self.unread, self.zoneless, self.first_unread, self.any_number = counted
+        self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed = counted
 
     def _count_unread(self, found: Any, is_unread: Any, first: int) -> None:
         pc, types = self._pc, self._pa.types
@@ -180,7 +182,10 @@ class Times:
             return None
         local = START + timedelta(microseconds=count)
         first, second = (self._zone.utcoffset(local.replace(fold=fold)) for fold in (0, 1))
-        return None if first is None or first != second else count - first // timedelta(microseconds=1)
+        if first is None or first != second:
+            self.any_changed = True
+            return None
+        return count - first // timedelta(microseconds=1)
 
 
 def zone_of(name: str | None) -> tzinfo:
