@@ -93,8 +93,9 @@ def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     assert (made.figures.calls, made.figures.unread) == (4, 10)
     assert [row.row for row in made.figures.first_unread] == [5, 6, 7, 8, 9]
     said = texts(made.html)
-    for sentence in ("Not decided, and not counted below: 10 rows.", "and 10 unread rows", "and 5 more"):
+    for sentence in ("Not decided, and not counted below: 10 rows.", "and 10 unread rows", "6, 7, 8, 9, 10, …"):
         assert sentence in said
+    assert [(row.rows, row.first) for row in made.figures.unread_by_reason] == [(9, (6, 7, 8, 9, 10)), (1, (5,))]
     path.write_text("<b>\n", encoding="utf-8")
     nothing = texts(report(path, POLICY).html)
     assert "Not decided, and not counted below: 1 row." in nothing and "The log has no calls" in nothing
