@@ -1,8 +1,8 @@
 //! What two routes of a policy can do to each other, judged on full templates (base path prepended).
 //!
-//! Templates that start alike go one way through a tree of segments. That keeps the work proportional to the number of
-//! segments, not to the number of pairs.
+//! Hashes keep the work proportional to the number of segments, not to the number of pairs.
 
+use core::hash::{Hash, Hasher};
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
@@ -39,7 +39,7 @@ impl<'p> FullRoute<'p> {
 }
 
 /// A segment as far as matching goes: the name of a parameter means nothing.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Segment<'t> {
     Parameter,
     Literal(&'t str),
@@ -106,23 +106,83 @@ pub(super) fn full_routes_within_limit<'p>(
 
 /// Reports routes that cannot both be in a policy, and the first of each length whose tuple is one too many.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
-    let mut tree = Tree {
-        prefixes: Prefixes::with_room(routes.len(), lower_case),
-        before: [""; 2],
-        way: Vec::new(),
-    };
-    let mut ends = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
-    let mut tuples = Tuples::default();
+    // Where all letters are small, no two literals differ only in case.
+    let has_capitals = routes.iter().any(has_capitals);
+    let mut tree = has_capitals.then(|| Tree::with_room(routes.len()));
+    let mut firsts = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
+    let mut tuples = Tuples::new();
     for route in routes {
-        let (end, tuple) = tree.walk(route, faults);
+        let end = tree.as_mut().map(|tree| tree.walk(route, faults));
+        let tuple = tuple(route);
         if tuples.is_one_too_many(tuple) {
             faults.push(route.place, one_too_many(&route.shown(), tuple));
         }
-        match ends.entry((end, route.method)) {
+        match firsts.entry(Shape { route, end }) {
             Entry::Vacant(free) => {
                 free.insert(route);
             }
             Entry::Occupied(first) => faults.push(route.place, collision(route, first.get())),
+        }
+    }
+}
+
+/// A one, and after it a bit for each segment that says whether it is literal. There are at most 32.
+fn tuple(route: &FullRoute<'_>) -> u64 {
+    route.template.into_iter().fold(1, |tuple, part| {
+        // What `/` alone names is an empty literal.
+        let tuple = if part == "/" { tuple << 1 | 1 } else { tuple };
+        let pairs = part.as_bytes().windows(2);
+        pairs.fold(tuple, |tuple, pair| match pair {
+            [b'/', first] => tuple << 1 | u64::from(*first != b'{'),
+            _ => tuple,
+        })
+    })
+}
+
+fn has_capitals(route: &FullRoute<'_>) -> bool {
+    // All bytes are looked at, many at a time.
+    let has_capitals = |text: &str| {
+        text.bytes()
+            .fold(false, |has, byte| has | byte.is_ascii_uppercase())
+    };
+    route.template.into_iter().any(has_capitals)
+        && route.segments().any(|segment| match segment {
+            Segment::Literal(literal) => has_capitals(literal),
+            Segment::Parameter => false,
+        })
+}
+
+/// A route as far as matching goes: two that are equal cannot both be in a policy.
+struct Shape<'r, 'p> {
+    route: &'r FullRoute<'p>,
+    /// The number of its template, if the tree gives one.
+    end: Option<usize>,
+}
+
+impl PartialEq for Shape<'_, '_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.end == other.end
+            && self.route.method == other.route.method
+            && (self.end.is_some() || self.route.segments().eq(other.route.segments()))
+    }
+}
+
+impl Eq for Shape<'_, '_> {}
+
+impl Hash for Shape<'_, '_> {
+    /// By segments, because routes of two apis can be equal though a base path ends elsewhere.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(self.route.method.as_bytes());
+        if let Some(end) = self.end {
+            return state.write_usize(end);
+        }
+        for part in self.route.template {
+            for segment in grammar::segments(part) {
+                match Segment::of(segment) {
+                    Segment::Parameter => state.write_u64(1),
+                    Segment::Literal(literal) => state.write(literal.as_bytes()),
+                }
+            }
         }
     }
 }
@@ -159,35 +219,39 @@ fn lower_case(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// The tree, and the way of the template before through it: neighbours often start alike.
+/// The tree of what templates start with, and the way of the template before through it: neighbours often start alike.
 struct Tree<'t> {
     prefixes: Prefixes<'t, Place>,
     /// The template before, in its two parts.
     before: [&'t str; 2],
-    /// The prefix after each of its segments, and its tuple: a one, and after it a bit for each segment that says whether it is
-    /// literal. There are at most 32.
-    way: Vec<(usize, u64)>,
+    /// The prefix after each of its segments.
+    way: Vec<usize>,
 }
 
 impl<'t> Tree<'t> {
-    /// The prefix that is all of the route's template, and its tuple.
-    fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> (usize, u64) {
+    fn with_room(templates: usize) -> Self {
+        Self {
+            prefixes: Prefixes::with_room(templates, lower_case),
+            before: [""; 2],
+            way: Vec::new(),
+        }
+    }
+
+    /// The prefix that is all of the route's template. Reports its literals that differ only in case from one before.
+    fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
         let before = core::mem::replace(&mut self.before, route.template);
         let (alike, rest) = grammar::common_segments(before, route.template);
         self.way.truncate(alike);
-        let (mut prefix, mut tuple) = self.way.last().copied().unwrap_or((0, 1));
-        for part in rest {
-            for segment in grammar::segments(part) {
-                let next = self.prefixes.next(prefix, segment, route.place);
-                if let Some(first) = next.alike {
-                    faults.push(route.place, respelling(segment, first, route));
-                }
-                prefix = next.prefix;
-                tuple = tuple << 1 | u64::from(!segment.starts_with('{'));
-                self.way.push((prefix, tuple));
+        let mut prefix = self.way.last().copied().unwrap_or_default();
+        for segment in rest.into_iter().flat_map(grammar::segments) {
+            let next = self.prefixes.next(prefix, segment, route.place);
+            if let Some(first) = next.alike {
+                faults.push(route.place, respelling(segment, first, route));
             }
+            prefix = next.prefix;
+            self.way.push(prefix);
         }
-        (prefix, tuple)
+        prefix
     }
 }
 

@@ -142,8 +142,8 @@ fn push_decimal(line: &mut String, number: u64) {
     if number > 9 {
         push_decimal(line, number / 10);
     }
-    let digit = u32::try_from(number % 10).ok();
-    line.extend(digit.and_then(|digit| char::from_digit(digit, 10)));
+    let digit = u8::try_from(number % 10).unwrap_or_default();
+    line.push(char::from(b'0'.saturating_add(digit)));
 }
 
 #[cfg(test)]

@@ -1,21 +1,26 @@
 //! How many tuples a policy may have: sets of places that are literal, among the full templates with the same number
 //! of segments. A path is compared tuple by tuple, so their number bounds what a decision costs.
 
-use crate::seeded::SeededMap;
+use crate::list::index;
 
 /// Most tuples among the templates of one length: with the look-up of all the path's literals, a decision does 64. Real policies of up to
 /// 1,220 routes have at most 14.
 const TUPLES: usize = 63;
 
-/// The tuples of each length.
-#[derive(Default)]
-pub(super) struct Tuples(SeededMap<u32, Vec<u64>>);
+/// The tuples of each length, by how many zeros they begin with.
+pub(super) struct Tuples([Vec<u64>; 64]);
 
 impl Tuples {
+    pub(super) const fn new() -> Self {
+        Self([const { Vec::new() }; 64])
+    }
+
     /// Adds one, and says whether it is the first one too many of its length.
     pub(super) fn is_one_too_many(&mut self, tuple: u64) -> bool {
         // Tuples of one length have their highest bit in one place.
-        let tuples = self.0.entry(tuple.leading_zeros()).or_default();
+        let Some(tuples) = self.0.get_mut(index(tuple.leading_zeros())) else {
+            return false;
+        };
         if tuples.len() > TUPLES || tuples.contains(&tuple) {
             return false;
         }
