@@ -2,12 +2,9 @@
 //   gate --listen 127.0.0.1:PORT --policy FILE --tokens FILE [--ungated]
 // Port 0 takes a free one; the program says on which address it listens. The service answers with what it knows of the call. It is also the gate
 // program of C++, with the commands that policy/cases/gate/README.md has.
-#include <orbgate_gate.hpp>
+#include <orbgate_curl.hpp>
+#include <orbgate_httplib.hpp>
 
-#include <curl/curl.h>
-#include <httplib.h>
-
-#include <cctype>
 #include <csignal>
 #include <fstream>
 #include <iostream>
@@ -43,95 +40,6 @@ std::string json(std::string_view text)
     return out + "\"";
 }
 
-struct Reading {
-    std::string body;
-    std::size_t max_bytes;
-    bool is_too_large;
-};
-
-std::size_t read(char *data, std::size_t, std::size_t size, void *to)
-{
-    auto &reading = *static_cast<Reading *>(to);
-    reading.is_too_large = size > reading.max_bytes - reading.body.size();
-    if (reading.is_too_large) {
-        return 0;
-    }
-    reading.body.append(data, size);
-    return size;
-}
-
-bool same(std::string_view one, std::string_view other)
-{
-    const auto lower = [](char byte) { return std::tolower(static_cast<unsigned char>(byte)); };
-    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                      [&](char left, char right) { return lower(left) == lower(right); });
-}
-
-std::size_t read_header(char *data, std::size_t, std::size_t size, void *to)
-{
-    static constexpr std::string_view name = "cache-control:";
-    const std::string_view line(data, size);
-    if (same(line.substr(0, name.size()), name)) {
-        auto &value = *static_cast<std::string *>(to);
-        value.append(value.empty() ? "" : ",").append(line.substr(name.size(), line.find_last_not_of("\r\n") + 1 - name.size()));
-    }
-    return size;
-}
-
-// By libcurl: no redirects, and only over https or from this machine, as the gate has checked.
-std::variant<orbgate::Response, orbgate::FetchFailure> fetch(const orbgate::Fetch &fetch)
-{
-    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
-    Reading reading = {{}, fetch.max_bytes, false};
-    orbgate::Response response;
-    curl_easy_setopt(curl.get(), CURLOPT_URL, fetch.url.c_str());
-    curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(fetch.timeout.count()));
-    curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, read);
-    curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &reading);
-    curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, read_header);
-    curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &response.cache_control);
-    const CURLcode code = curl_easy_perform(curl.get());
-    if (reading.is_too_large) {
-        return orbgate::FetchFailure::too_large;
-    }
-    if (code != CURLE_OK) {
-        return code == CURLE_OPERATION_TIMEDOUT ? orbgate::FetchFailure::timeout : orbgate::FetchFailure::unreachable;
-    }
-    long status = 0;
-    curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
-    response.status = static_cast<unsigned>(status);
-    response.body = std::move(reading.body);
-    return response;
-}
-
-// The request as it came: `target` is the request line's.
-orbgate::GateRequest request_of(const httplib::Request &request)
-{
-    orbgate::GateRequest asked;
-    asked.method = request.method;
-    asked.target = request.target;
-    for (const auto &[name, value] : request.headers) {
-        asked.header_names.push_back(name);
-        if (same(name, "authorization")) {
-            asked.authorization.push_back(value);
-        }
-    }
-    return asked;
-}
-
-// The denial: a status, at most two headers, and no body.
-void refuse(const orbgate::Answer &answer, httplib::Response &response)
-{
-    response.status = static_cast<int>(*answer.http_status());
-    if (const auto challenge = answer.www_authenticate()) {
-        response.set_header("WWW-Authenticate", std::string(*challenge));
-    }
-    if (const auto methods = answer.allow()) {
-        response.set_header("Allow", std::string(*methods));
-    }
-}
-
 // What the service knows of an allowed call; of one without a gate no more than the request.
 std::string seen(const httplib::Request &request, const orbgate::Answer &answer, const orbgate::Engine &engine)
 {
@@ -144,13 +52,6 @@ std::string seen(const httplib::Request &request, const orbgate::Answer &answer,
            ",\"kind\":" +
            (kind == orbgate::TokenKind::none ? "null" : kind == orbgate::TokenKind::user ? "\"user\"" : "\"organisation\"") +
            ",\"consumes\":" + (charge ? (charge->consumes ? "true" : "false") : "null") + "}";
-}
-
-// A whole file; what is not there is empty, which is neither a policy nor a configuration.
-std::string file(const std::string &path)
-{
-    std::ifstream stream(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 int failed(const std::string &path, const orbgate::Error &error)
@@ -236,12 +137,11 @@ int main(int count, char **arguments)
     if (!engine) {
         return failed(given["--policy"], engine.error());
     }
-    const auto verifier = orbgate::Verifier::from_yaml(file(given["--tokens"]));
+    const auto verifier = orbgate::Verifier::from_file(given["--tokens"]);
     if (!verifier) {
         return failed(given["--tokens"], verifier.error());
     }
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    const auto gate = orbgate::Gate::make(*verifier, fetch).value();
+    const auto gate = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl).value();
     const auto policy = orbgate::Handle::holding(*engine).value();
     // Lives as long as the thread that reads commands, which nothing ends.
     static Counters counters;
@@ -252,7 +152,7 @@ int main(int count, char **arguments)
     // Before any route: what is denied reaches no handler, and what is allowed is served here.
     server.set_pre_routing_handler([&](const httplib::Request &request, httplib::Response &response) {
         const auto current = policy.load(); // one version for the whole call
-        const auto answer = gated ? gate.ask(current, request_of(request)) : orbgate::Answer();
+        const auto answer = gated ? gate.ask(current, orbgate::request_of(request)) : orbgate::Answer();
         if (gated) {
             counters.count(answer, current);
         }
@@ -261,7 +161,7 @@ int main(int count, char **arguments)
             say(body);
             response.set_content(body, "application/json");
         } else {
-            refuse(answer, response);
+            orbgate::refuse(answer, response);
         }
         return httplib::Server::HandlerResponse::Handled;
     });

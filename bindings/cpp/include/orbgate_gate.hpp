@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -47,6 +49,15 @@ public:
             return Error(status, error);
         }
         return Verifier(verifier);
+    }
+    static Result<Verifier> from_file(const std::filesystem::path &path)
+    {
+        std::ifstream file(path, std::ios::binary);
+        const std::string text(std::istreambuf_iterator<char>(file), {});
+        if (!file.is_open() || file.bad()) {
+            return Error(Status::io, path.string() + ": cannot be read");
+        }
+        return from_yaml(text);
     }
 
     [[nodiscard]] const OrbgateVerifier *raw() const noexcept { return verifier_.get(); }

@@ -1,0 +1,85 @@
+// Fetches the issuers' keys for a gate by libcurl, which the program that includes this links.
+#ifndef ORBGATE_CURL_HPP
+#define ORBGATE_CURL_HPP
+
+#include <algorithm>
+#include <cctype>
+
+#include <curl/curl.h>
+
+#include "orbgate_gate.hpp"
+
+namespace orbgate {
+
+namespace detail {
+
+struct Reading {
+    std::size_t max_bytes = 0;
+    bool is_too_large = false;
+    Response response;
+};
+
+inline bool same_name(std::string_view one, std::string_view other) noexcept
+{
+    const auto lower = [](char byte) { return std::tolower(static_cast<unsigned char>(byte)); };
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                      [&](char left, char right) { return lower(left) == lower(right); });
+}
+
+inline std::size_t read_body(char *data, std::size_t, std::size_t size, void *to)
+{
+    auto &[max_bytes, is_too_large, response] = *static_cast<Reading *>(to);
+    is_too_large = size > max_bytes - response.body.size();
+    if (is_too_large) {
+        return 0;
+    }
+    response.body.append(data, size);
+    return size;
+}
+
+inline std::size_t read_header(char *data, std::size_t, std::size_t size, void *to)
+{
+    static constexpr std::string_view name = "cache-control:";
+    const std::string_view line(data, size);
+    if (same_name(line.substr(0, name.size()), name)) {
+        auto &value = static_cast<Reading *>(to)->response.cache_control;
+        value.append(value.empty() ? "" : ",").append(line.substr(name.size(), line.find_last_not_of("\r\n") + 1 - name.size()));
+    }
+    return size;
+}
+
+} // namespace detail
+
+// A `Fetcher`: no redirects, no more bytes and no longer than the gate wants, over `https` or from this machine, as the gate has checked.
+inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
+{
+    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
+    if (ready != CURLE_OK || !curl) {
+        return FetchFailure::unreachable;
+    }
+    detail::Reading reading;
+    reading.max_bytes = fetch.max_bytes;
+    curl_easy_setopt(curl.get(), CURLOPT_URL, fetch.url.c_str());
+    curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(fetch.timeout.count()));
+    curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, detail::read_body);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &reading);
+    curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, detail::read_header);
+    curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &reading);
+    const CURLcode code = curl_easy_perform(curl.get());
+    if (reading.is_too_large) {
+        return FetchFailure::too_large;
+    }
+    if (code != CURLE_OK) {
+        return code == CURLE_OPERATION_TIMEDOUT ? FetchFailure::timeout : FetchFailure::unreachable;
+    }
+    long status = 0;
+    curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+    reading.response.status = static_cast<unsigned>(status);
+    return std::move(reading.response);
+}
+
+} // namespace orbgate
+
+#endif // ORBGATE_CURL_HPP
