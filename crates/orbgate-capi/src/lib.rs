@@ -34,7 +34,7 @@ mod methods;
 pub mod names;
 mod owners;
 pub mod packed;
-#[cfg(target_family = "wasm")]
+#[cfg(any(target_family = "wasm", test))]
 mod pool;
 pub mod readback;
 pub mod route_id;

@@ -6,6 +6,7 @@ use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 use std::alloc::System;
 
+#[cfg(target_family = "wasm")]
 #[global_allocator]
 static POOL: Pool = Pool([const { UnsafeCell::new(null_mut()) }; CLASSES]);
 
@@ -89,6 +90,66 @@ unsafe impl GlobalAlloc for Pool {
                         self.dealloc(piece, layout);
                     }
                     moved
+                }
+            }
+        }
+    }
+}
+
+/// Natively, where Miri sees each access: the module's own runs are in the tests of Go and Node.
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Pieces keep what they have, whatever is taken, grown, shrunk and given back beside them.
+        #[test]
+        fn nobody_has_the_memory_of_another(
+            steps in prop::collection::vec((0..12_usize, 1..2_100_usize, 0..6_u32), 1..60)
+        ) {
+            let pool = Pool([const { UnsafeCell::new(null_mut()) }; CLASSES]);
+            let mut pieces = [const { None::<(*mut u8, Layout)> }; 12];
+            for (at, size, align) in steps {
+                let mark = u8::try_from(at).unwrap();
+                let new = Layout::from_size_align(size, 1 << align).unwrap();
+                // SAFETY: each piece is used with the layout that it was last given, and given back once.
+                unsafe {
+                    pieces[at] = match pieces[at] {
+                        None => Some((pool.alloc(new), new)),
+                        Some((piece, layout)) if layout.align() == new.align() => {
+                            let moved = pool.realloc(piece, layout, size);
+                            for byte in 0..layout.size().min(size) {
+                                prop_assert_eq!(*moved.add(byte), mark);
+                            }
+                            Some((moved, new))
+                        }
+                        Some((piece, layout)) => {
+                            for byte in 0..layout.size() {
+                                prop_assert_eq!(*piece.add(byte), mark);
+                            }
+                            pool.dealloc(piece, layout);
+                            None
+                        }
+                    };
+                    if let Some((piece, layout)) = pieces[at] {
+                        prop_assert!(!piece.is_null() && piece.addr() & layout.align().wrapping_sub(1) == 0);
+                        piece.write_bytes(mark, layout.size());
+                    }
+                }
+            }
+            // SAFETY: as above; what the lists keep is the standard library's, of the size of its list.
+            unsafe {
+                for (piece, layout) in pieces.into_iter().flatten() {
+                    pool.dealloc(piece, layout);
+                }
+                for (units, list) in (1..).zip(&pool.0) {
+                    while !(*list.get()).is_null() {
+                        let piece = *list.get();
+                        *list.get() = *piece.cast::<*mut u8>();
+                        System.dealloc(piece, Layout::from_size_align(UNIT.wrapping_mul(units), UNIT).unwrap());
+                    }
                 }
             }
         }

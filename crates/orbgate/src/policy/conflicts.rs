@@ -107,8 +107,8 @@ pub(super) fn full_routes_within_limit<'p>(
 /// Reports routes that cannot both be in a policy, and the first of each length whose tuple is one too many.
 pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
     // Where all letters are small, no two literals differ only in case.
-    let has_capitals = routes.iter().any(has_capitals);
-    let mut tree = has_capitals.then(|| Tree::with_room(routes.len()));
+    let is_needed = routes.iter().any(has_capital_literal);
+    let mut tree = is_needed.then(|| Tree::with_room(routes.len()));
     let mut firsts = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
     let mut tuples = Tuples::new();
     for route in routes {
@@ -139,17 +139,18 @@ fn tuple(route: &FullRoute<'_>) -> u64 {
     })
 }
 
-fn has_capitals(route: &FullRoute<'_>) -> bool {
-    // All bytes are looked at, many at a time.
-    let has_capitals = |text: &str| {
-        text.bytes()
-            .fold(false, |has, byte| has | byte.is_ascii_uppercase())
-    };
+fn has_capital_literal(route: &FullRoute<'_>) -> bool {
     route.template.into_iter().any(has_capitals)
         && route.segments().any(|segment| match segment {
             Segment::Literal(literal) => has_capitals(literal),
             Segment::Parameter => false,
         })
+}
+
+/// All bytes are looked at, many at a time.
+fn has_capitals(text: &str) -> bool {
+    text.bytes()
+        .fold(false, |has, byte| has | byte.is_ascii_uppercase())
 }
 
 /// A route as far as matching goes: two that are equal cannot both be in a policy.
@@ -213,7 +214,7 @@ fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
 }
 
 fn lower_case(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+    if has_capitals(text) {
         return Cow::Owned(text.to_ascii_lowercase());
     }
     Cow::Borrowed(text)
