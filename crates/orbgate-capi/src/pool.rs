@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Pieces keep what they have, whatever is taken, grown, shrunk and given back beside them.
+        /// Pieces keep what they have while others are taken, grown, shrunk and given back.
         #[test]
         fn nobody_has_the_memory_of_another(
             steps in prop::collection::vec((0..12_usize, 1..2_100_usize, 0..6_u32), 1..60)

@@ -19,7 +19,7 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 
 /**
- * Jetty. Servlets are mapped to prefixes of paths: that of each template is what stands before its first segment with a
+ * Jetty. Servlets are mapped to prefixes of paths: that of each template is what comes before its first segment with a
  * parameter, or with an asterisk, which no mapping can have there.
  */
 final class ServletServer implements Program.Server {
