@@ -73,6 +73,43 @@ def test_an_access_log_says_who_and_when(tmp_path: Path) -> None:
         assert len(read_rows(tmp_path / name, LINE)) == 1
 
 
+def test_a_line_of_an_access_log_is_a_call_whatever_its_time_says(tmp_path: Path, policy: Policy) -> None:
+    """A time without a zone took its whole row with it, also with `time_zone`, and so did a status that pandas wrote."""
+    log = tmp_path / "access.log"
+    times = [b"20/Nov/2026:13:05:00 +0100", b"20/Nov/2026:13:05:00", b"2026-11-20T13:05:00.5Z", b"20/11/2026:13:05:00 +0000", b"-"]
+    lines = [LINE.replace(b"20/Nov/2026:13:05:00 +0100", time) for time in times]
+    log.write_bytes(b"".join([*lines, *(LINE.replace(b"200", status) for status in (b"404.0", b"200.5", b"ok", b"-"))]))
+    summary = logs.replay(logs.read(log, time_zone="+05:00"), policy).to_dict()
+    assert (summary["rows"], summary["errors"], summary["unread_times"], summary["zoneless_times"]) == (9, 0, 1, 1)
+    assert summary["warnings"][-3:] == [
+        "Could not be read: 1 value of `time`, the first in row 4: `20/11/2026:13:05:00 +0000`.",
+        "No status of HTTP: 2 values of `served_status`, the first in row 7: `200.5`.",
+        "Without a zone: 1 time, taken for times of +05:00.",
+    ]
+    rows = pa.table(logs.read(log, time_zone="+05:00")).to_pylist()
+    found = [row["time"] and row["time"].isoformat() for row in rows[:5]]
+    assert found == ["2026-11-20T12:05:00+00:00", "2026-11-20T08:05:00+00:00", "2026-11-20T13:05:00.500000+00:00", None, None]
+    assert [row["served_status"] for row in rows] == [200] * 5 + [404, None, None, None]
+    assert {row["target"] for row in rows} == {"/a"}
+    for name, text in (("a.jsonl", '{"method":"GET","target":"/a","time":"20/Nov/2026:13:05:00"}'), ("a.csv", "method,target,time\nGET,/a,20/Nov/2026:13:05:00")):
+        [row] = read_rows(tmp_path / name, text.encode(), columns={"time": "time"}, time_zone="+05:00")
+        assert row["time"].isoformat() == "2026-11-20T08:05:00+00:00"
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "text.parquet", "float.parquet"])
+def test_a_status_is_a_whole_number_however_it_is_written(tmp_path: Path, kind: str) -> None:
+    path, statuses = tmp_path / f"calls.{kind}", ["200.0", "200.5", "404"]
+    if kind == "csv":
+        path.write_text("method,target,served_status\n" + "".join(f"GET,/a,{status}\n" for status in statuses))
+    elif kind == "json":
+        path.write_text("".join(f'{{"method":"GET","target":"/a","served_status":{status}}}\n' for status in statuses))
+    else:
+        pq.write_table(pa.table({"method": ["GET"] * 3, "target": ["/a"] * 3, "served_status": statuses if kind.startswith("text") else [*map(float, statuses)]}), path)
+    reader = logs.read(path, format="json" if kind == "json" else None)
+    assert pa.table(reader)["served_status"].to_pylist() == [200, None, 404]
+    assert "No status of HTTP: 1 value of `served_status`, the first in row 2: `200.5`." in reader.warnings
+
+
 def test_the_server_before_all_others_is_no_caller(tmp_path: Path) -> None:
     """Apache's `vhost_combined` was read one field too far to the left, without a word."""
     line = b"a.example:443 " + LINE.removesuffix(b"\n") + b' "-" "curl"\n'
@@ -156,13 +193,13 @@ def test_flags_are_no_times() -> None:
 
 
 def test_broken_rows_are_there(tmp_path: Path) -> None:
-    access = b"nothing\n" + LINE + b"\n" + LINE.replace(b"GET /a HTTP/1.1", b"-") + LINE.replace(b"Nov", b"11")
+    access = b"nothing\n" + LINE + b"\n" + LINE.replace(b"GET /a HTTP/1.1", b"-") + LINE.replace(b"] ", b" ")
     assert errors(tmp_path / "a.log", access) == [
         "no host at the start",
         None,
         "blank line",
         "the request is `-`, no method and target",
-        "no user and `[day/month/year:hour:minute:second zone]` after the identity",
+        "no time in brackets between the user and the request's quotes",
     ]
     rows = read_rows(tmp_path / "a.log", LINE.replace(b"GET /a HTTP/1.1", b"-"))
     assert (rows[0]["caller"], rows[0]["method"]) == ("10.0.0.1", None)

@@ -26,13 +26,13 @@ FIRST, LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 _ZONE = r"(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?"
 _DATE = r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
-# ISO 8601: a date, and a time with any sign between them; or both without signs in them.
+# ISO 8601: a date, and a time with any sign between them; or both without signs in them. The last one is of access logs.
 FORMS = tuple(
     re.compile(form, re.ASCII | re.DOTALL)
     for form in (
         rf"{_DATE}(?:.(?P<hour>\d\d)(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?)? ?{_ZONE})?",
         rf"(?P<year>\d{{4}})(?P<month>\d\d)(?P<day>\d\d)[Tt](?P<hour>\d\d)(?P<minute>\d\d)(?:(?P<second>\d\d)(?:[.,](?P<part>\d+))?)?{_ZONE}",
-        r"(?P<day>\d\d)/(?P<name>\w{3})/(?P<year>\d{4}):(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<zone>[+-]\d\d\d\d)",
+        rf"(?P<day>\d\d)/(?P<name>\w{{3}})/(?P<year>\d{{4}}):(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<part>\d+))? ?{_ZONE}",
     )
 )
 _OFFSET = re.compile(r"([+-])(\d\d)(?::?(\d\d))?", re.ASCII)
