@@ -356,7 +356,9 @@ def test_columns_that_are_misspelt_are_named(tmp_path: Path, change: dict[str, s
 
 
 SLIPS = {
-    "kind": ("user", "USER", "invalid_token", "Of no known kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `USER`."),
+    "kind": ("user", "service", "invalid_token", "Of no known kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `service`."),
+    "letters": ("user", " USER", "invalid_token", "With a kind in other letters or among spaces, and so decided as with an invalid token: 6 calls of 10 with a value, as ` USER`."),
+    "empty": ("user", "", "invalid_token", "With an empty kind, and so decided as with an invalid token: 6 calls."),
     "scopes": ("read:orbs", "read:orbs,read:keys", "scope_missing", "With commas in the scopes: 6 calls of 10 with a value, as `read:orbs,read:keys`."),
     "list": ("read:orbs", '["read:orbs"]', "scope_missing", "With a list written as text for scopes: 6 calls of 10 with a value, as `[\"read:orbs\"]`."),
     "method": ("GET", "get", "malformed_request", "With small letters in the method, and so malformed: 6 calls of 10 with a value, as `get`."),
@@ -370,7 +372,7 @@ SLIPS = {
 @pytest.mark.parametrize("slip", SLIPS)
 def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path: Path) -> None:
     right, wrong, reason, warning = SLIPS[slip]
-    column = {"list": "scopes"}.get(slip, slip)
+    column = {"list": "scopes", "letters": "kind", "empty": "kind"}.get(slip, slip)
     whole = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"}
 
     def summary(wrongs: int, rights: int) -> Any:
@@ -383,9 +385,34 @@ def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path:
     assert {row["reason"]: row["count"] for row in found["reasons"]} == {reason: 6, "scope_held": 4}
     [said] = found["warnings"]
     # What helps is named, and it is an option.
-    assert said.startswith(warning) and f"`{column}`" in said.removeprefix(warning) and "hidden" not in said
-    # One of a client that is wrong is no slip of the log.
-    assert summary(2, 8)["warnings"] == [] and summary(0, 3)["warnings"] == []
+    assert said.startswith(warning) and "hidden" not in said
+    assert f"`{column}`" in said.removeprefix(warning) or slip == "empty"
+    # A call of a client that is wrong is no slip of the log; a token is told of, because it may look like one that holds nothing.
+    fewer = [said.replace("6 calls", "2 calls")] if column in ("kind", "scopes") else []
+    assert summary(2, 8)["warnings"] == fewer and summary(0, 3)["warnings"] == []
+
+
+def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`replay` and `report` were quiet where `privileges` warned, an empty kind had no word at all, and a comma was called a misspelling."""
+    tokens = [("user", "read:orbs")] * 9 + [("USER", "read:orbs"), ("", "read:orbs"), ("robot", "read:orbs"), ("user", "read:orbs,read:keys"), ("user", "reed:orbs")]
+    path, page = tmp_path / "calls.jsonl", tmp_path / "page.html"
+    row = {"method": "GET", "target": "/api/v1/external/orbs", "caller": "ann"}
+    path.write_text("".join(json.dumps({**row, "kind": kind, "scopes": scopes}) + "\n" for kind, scopes in tokens))
+    said = []
+    for command in (["replay"], ["report", "--out", str(page)], ["privileges"]):
+        main([*command, str(path), "--format", "json"])
+        said.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")])
+    words = "A kind is `user` or `organisation`, in these letters: where all calls are of one kind, say it as `kind`."
+    assert said == [[
+        f"warning: With a kind in other letters or among spaces, and so decided as with an invalid token: 1 call of 13 with a value, as `USER`. {words}",
+        "warning: With an empty kind, and so decided as with an invalid token: 1 call. A call without a token has no kind: `null`, or nothing at all.",
+        f"warning: Of no known kind, and so decided as with an invalid token: 1 call of 13 with a value, as `robot`. {words}",
+        "warning: With commas in the scopes: 1 call of 14 with a value, as `read:orbs,read:keys`. Scopes are divided by spaces: write spaces or a list in "
+        "the log, or where all calls have the same, say them as `scopes`.",
+    ]] * 3
+    text = page.read_text()
+    assert "What may be wrong with them: a comma, where spaces divide scopes: 1, misspelt: 1." in text
+    assert all(line.removeprefix("warning: ") in text for line in said[0])
 
 
 def test_an_empty_kind_is_said(tmp_path: Path) -> None:

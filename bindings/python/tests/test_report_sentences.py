@@ -147,7 +147,7 @@ def test_scopes_that_are_digests_stay_different() -> None:
 
 
 def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
-    for wrong, said in (({"kind": "USER"}, "Of no known kind"), ({"scopes": "read:orbs,read:keys"}, "With commas in the scopes"), ({"scopes": '["read:orbs"]'}, "With a list written as text")):
+    for wrong, said in (({"kind": "USER"}, "With a kind in other letters"), ({"scopes": "read:orbs,read:keys"}, "With commas in the scopes"), ({"scopes": '["read:orbs"]'}, "With a list written as text")):
         calls = [{**CALL, **wrong, "caller": f"a{at}"} for at in range(4)] + [{**CALL, "caller": f"b{at}"} for at in range(96)]
         zone, warnings = "Without a zone", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
         [warning] = [warning for warning in warnings if not warning.startswith(zone)]

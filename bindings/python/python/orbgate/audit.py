@@ -181,7 +181,6 @@ def privileges(
         log = logs.read(log, **options)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
-    log.tell_each_token()
     decided, callers = Decided(log, policy, watch), _Callers(policy)
     for part in decided.parts():
         callers.add(part.calls, part.decided)

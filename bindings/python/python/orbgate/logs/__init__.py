@@ -225,10 +225,6 @@ class Reader(Iterator["_pa.RecordBatch"]):
         before, name = next(begun for begun in reversed(self._begun) if begun[0] < row)
         return f"{name}, row {row - before:,}"
 
-    def tell_each_token(self) -> None:
-        """Has `warnings` name every token that is written as none is, also a few: one that carries nothing looks like one that holds nothing too much."""
-        self._layout.notes.tell_each_token()
-
     def keep_others(self) -> None:
         """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""
         self._layout.keeps_others = True

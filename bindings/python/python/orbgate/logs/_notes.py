@@ -87,10 +87,6 @@ class Notes:
     def counted(self, counted: list[Any]) -> None:
         self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted, self.bare = counted
 
-    def tell_each_token(self) -> None:
-        """Warns of every token that is written as none is, also of a few."""
-        self._slips.is_each_token_told = True
-
     def check(self) -> None:
         """Raises `NoColumnError` where a column was named that no row of the log had."""
         for column, name in self._unseen.items():

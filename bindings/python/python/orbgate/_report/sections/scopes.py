@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from ..._terms import Reason
+from ...logs._columns import SPACE
 from ..charts import MOST_BARS, Bar
 from ..numbers import bound, short_routes, shown
 from ..._number import number
@@ -15,6 +16,10 @@ from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, WORDS, Section, Table
 if TYPE_CHECKING:
     from ..._policy import Policy
     from ..figures import CallerScope, Figures
+
+# What may be wrong with a scope, by the signs of it, the first that has one; without any of them a letter may be wrong.
+FAULTS = {"the text of a list, no list": '["', "a comma, where spaces divide scopes": ",", "a space inside one scope": SPACE}
+MISSPELT = "misspelt"
 
 
 def unused(found: Figures, policy: Policy, top: int) -> Section:
@@ -64,13 +69,16 @@ def unknown(found: Figures, top: int) -> Section:
     if not found.unknown:
         return Section(name, "Tokens carry no scope that the policy does not have.", [], [])
     scopes = bound(found.unknown_scopes, found.unknown_is_exact, "scope")
+    faults = Counter(_fault(row.scope) for row in found.unknown)
     finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing, and may be misspelt."
+    if faults.keys() != {MISSPELT}:
+        said = ", ".join(f"{fault}: {bound(faults[fault], found.unknown_is_exact)}" for fault in (*FAULTS, MISSPELT) if faults[fault])
+        finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing. What may be wrong with them: {said}."
     first = found.unknown[: max(top, MOST_BARS)]
-    counts = [(shown(row.scope), bound(row.granted, row.is_exact), row.granted) for row in first]
-    drawn = [Bar(scope, f"{calls} calls", (granted,)) for scope, calls, granted in counts]
-    rows = [(scope, calls) for scope, calls, _ in counts]
+    rows = [(shown(row.scope), _fault(row.scope), bound(row.granted, row.is_exact)) for row in first]
+    drawn = [Bar(scope, f"{calls} calls", (row.granted,)) for row, (scope, _, calls) in zip(first, rows)]
     chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown_scopes)
-    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
+    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
     if found.unknown_by_caller:
         holders = bound(len({row.caller for row in found.unknown_by_caller}), found.unknown_by_caller_is_exact, "caller")
         finding += f" They are carried by tokens of {holders}."
@@ -78,6 +86,11 @@ def unknown(found: Figures, top: int) -> Section:
         columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
         tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown_by_caller)))
     return Section(name, finding, [chart], tables)
+
+
+def _fault(scope: str) -> str:
+    """What is likely wrong with a scope that the policy does not have."""
+    return next((fault for fault, signs in FAULTS.items() if any(sign in scope for sign in signs)), MISSPELT)
 
 
 def missing(found: Figures, top: int) -> Section:
