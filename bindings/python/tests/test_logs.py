@@ -179,6 +179,41 @@ def test_names_of_callers_are_read_alike(tmp_path: Path) -> None:
         list(logs.read(table.set_column(2, "caller", pa.array([7.5, 8.0]))))
 
 
+def test_values_of_json_are_shown_as_json_has_them(tmp_path: Path, policy: Policy) -> None:
+    """A caller `true` was shown as `True`, and 1e3 as 1000.0."""
+    values = ["true", "false", "null", "1.0", "1e3", "-0", "9007199254740993", "12345678901234567890.5", '"True"']
+    path = tmp_path / "calls.jsonl"
+
+    def row(value: str) -> str:
+        return f'{{"method":"GET","target":"/","caller":{value},"served_status":{value},"time":{value},"allow_bonus_orbs_use":true}}\n'
+
+    path.write_text("".join(map(row, values)))
+    rows = pa.table(logs.read(path, format="json")).to_pylist()
+    shown = [None if value == "null" else value.strip('"') for value in values]
+    assert [row["caller"] for row in rows] == shown and {row["allow_bonus_orbs_use"] for row in rows} == {True}
+    assert [row["caller"] for row in decided(tmp_path, logs.read(path, format="json"), policy)] == shown
+    path.write_text(row("true"))
+    summary = logs.replay(logs.read(path, format="json"), policy)
+    assert "True" not in str(summary) and [row["caller"] for row in summary.to_dict()["top_denied_callers"]] == ["true"]
+    said = [line for line in str(summary).splitlines() if line.endswith("the first in row 1: `true`.")]
+    assert len(said) == 2, summary
+    # Of no other column a value is taken for text that is none.
+    for member, value, kind in (("kind", "true", "a boolean"), ("scopes", "1.0", "a number"), ("target", "-0", "a number")):
+        assert errors(path, f'{{"method":"GET","target":"/","{member}":{value}}}\n'.replace('"target":"/","target"', '"target"').encode(), format="json") == [
+            f"`{member}` is {kind}, not text"
+        ]
+
+
+def test_values_of_tables_are_shown_as_arrow_has_them() -> None:
+    calls = {"method": ["GET"], "target": ["/"]}
+    reader = logs.read(pa.table({**calls, "caller": [2**53 + 1], "time": [True], "served_status": [False]}))
+    assert pa.table(reader)["caller"].to_pylist() == [str(2**53 + 1)]
+    assert [said.rpartition(": ")[2] for said in reader.warnings if "the first in row 1" in said] == ["`true`.", "`false`."]
+    for wrong in ({"caller": [True]}, {"kind": [True]}, {"scopes": [1.0]}):
+        with pytest.raises(TableError, match="must be text, not"):
+            list(logs.read(pa.table({**calls, **wrong})))
+
+
 def test_views_and_categories_are_texts() -> None:
     views = pa.array(["GET", "GET"], pa.string_view())
     coded = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["/a"], pa.string_view()))

@@ -64,6 +64,16 @@ def test_members_of_objects(tmp_path: Path) -> None:
     assert [row["log_members"] and json.loads(row["log_members"]) for row in rows] == [{"agent": "é", "size": [1, {"a": None}]}, None, None, None]
 
 
+def test_numbers_of_objects_are_as_they_were_written(tmp_path: Path) -> None:
+    """Python wrote 1e3 as 1000.0, dropped digits, and had no word for a number of thousands of digits."""
+    members = f'{{"a": 1e3, "b": [1.10, -0, 12345678901234567890.123], "c": {{"d": 9007199254740993, "e": true}}, "f": {"7" * 5_000}, "g": "é"}}'
+    deep = '{"h": ' + "[" * 1_200 + "1.5" + "]" * 1_200 + "}"
+    start = f'{{"method": "GET", "target": "{ORBS}", '
+    (tmp_path / "calls.json").write_text(f"{start}{members[1:]}\n{start}{deep[1:]}\n")
+    rows, _ = written(tmp_path / "calls.json", tmp_path, format="json")
+    assert [row["log_members"] for row in rows] == [members, deep]
+
+
 def test_fields_of_an_access_log(tmp_path: Path) -> None:
     line = f'::1 - ann [20/Nov/2026:13:05:00 +0000] "GET {ORBS} HTTP/1.1" 200 17 "https://a.example/" "curl \\"8\\"" '
     (tmp_path / "access.log").write_text(f'{line}"read:orbs" user -\n-\n{line}"read:orbs" user 3 4\n')

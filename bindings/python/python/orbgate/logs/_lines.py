@@ -20,6 +20,9 @@ Columns = dict[str, Any]
 EVERY_LINE = ("host", "identity", "user", "time", "status", "size")
 
 
+# No whole number that is wanted has so many.
+MOST_DIGITS = 100
+
 # How many fields after the combined format are looked for, where all of a log is kept.
 MOST_EXTRAS = 16
 
@@ -101,7 +104,7 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
                 rows.append([_member(record, name, member) for name, member in members])
                 errors.append(None)
                 rest = {name: value for name, value in record.items() if name not in read} if layout.keeps_others else None
-                rests.append(json.dumps(rest, ensure_ascii=False) if rest else None)
+                rests.append(_written(rest) if rest else None)
                 if len(errors) == 1:
                     notes.has(record, {name: member for name, member in members if _has(record, member)})
                 for member in inside:
@@ -196,10 +199,11 @@ def _value(name: str, member: str, value: Any) -> Any:
         if other := next((_kind(scope) for scope in value if not isinstance(scope, str)), None):
             raise ValueError(f"`{member}` is an array with {other} in it, not of texts alone")
         return joined(value)
-    if name == "allow_bonus_orbs_use" and isinstance(value, bool):
-        return str(value)
-    if name in ("caller", "time", "served_status") and isinstance(value, (int, float)):
-        return str(value)
+    if name == "served_status" and isinstance(value, float) and 100 <= value < 600 and value.is_integer():
+        return str(int(value))
+    is_such = isinstance(value, bool) if name == "allow_bonus_orbs_use" else isinstance(value, (int, float))
+    if is_such and name in ("allow_bonus_orbs_use", "caller", "time", "served_status"):
+        return _written(value)
     raise ValueError(f"`{member}` is {_kind(value)}, not text")
 
 
@@ -208,6 +212,44 @@ def _kind(value: Any) -> str:
     return _KINDS.get(type(value), "a number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+class _Number(float):
+    """A number that Python would write otherwise than the log does."""
+
+    text: str
+
+    def __new__(cls, text: str) -> _Number:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def _real(text: str) -> float:
+    number = float(text)
+    return number if repr(number) == text else _Number(text)
+
+
+def _whole(text: str) -> float:
+    # Python makes no number of thousands of digits, and knows no `-0`.
+    return int(text) if len(text) < MOST_DIGITS and text != "-0" else _Number(text)
+
+
+def _written(value: Any) -> str:
+    """A value as JSON has it, with its numbers as they were written."""
+    if isinstance(value, _Number):
+        return value.text
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    # Most have nothing that Python would write otherwise.
+    if any(isinstance(of, (_Number, dict, list)) for of in inner):
+        try:
+            if isinstance(value, list):
+                return f"[{', '.join(map(_written, value))}]"
+            return f"{{{', '.join(f'{_ENCODER.encode(name)}: {_written(of)}' for name, of in value.items())}}}"
+        except RecursionError:
+            pass
+    return _ENCODER.encode(value)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_real, parse_int=_whole)
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _HALVES = re.compile("[\ud800-\udfff]")
 _KINDS: dict[type, str] = {dict: "an object", list: "an array", bool: "a boolean", type(None): "null"}

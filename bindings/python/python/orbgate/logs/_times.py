@@ -257,6 +257,9 @@ def said_in(value: Any) -> str:
     except (OverflowError, ValueError):
         # A time of Arrow that Python has not, as the number that it is; days are 32 bits.
         found = value.cast("int32" if value.type == "date32[day]" else "int64").as_py()
+    if isinstance(found, bool):
+        # As Arrow, JSON and CSV have it.
+        return str(found).lower()
     return found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else str(found)
 
 
