@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
 from made_up_calls import Page  # noqa: E402
-from orbgate._report.denials import ID, RULES, SPANS, Histogram  # noqa: E402
+from orbgate._report.denials import ID, RULES  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -121,28 +121,6 @@ def test_without_another_policy_nobody_is_stale() -> None:
 def test_without_times_nobody_is_steady() -> None:
     rows = report(pa.Table.from_pylist(LOG).drop_columns(["time"]), NEW, base=OLD).figures.denials
     assert {row.caller for row in rows if row.looks_like} == {"aged", "scanner"} and {row.course for row in rows} == {None}
-
-
-def test_a_histogram_does_not_depend_on_the_order() -> None:
-    seconds = [at * at * 7 % 1_000_003 for at in range(3_000)]
-    one, other = Histogram(), Histogram()
-    for second in seconds:
-        one.add(second, 1)
-    for second in sorted(seconds, reverse=True):
-        other.add(second, 1)
-    assert (one.counts, one.shift) == (other.counts, other.shift) and len(one.counts) <= SPANS
-    assert Histogram().half() is None
-
-
-def test_half_of_them_starts_and_ends_with_one() -> None:
-    """Also where spans are long: they begin before the first."""
-    seconds = [1_000_003 + 9_973 * at for at in range(500)]
-    times = Histogram()
-    for second in seconds:
-        times.add(second, 1)
-    found = times.half()
-    assert times.shift > 0 and found is not None
-    assert found[0] in seconds and found[0] + found[1] - 1 in seconds
 
 
 def test_the_readme_has_the_definitions() -> None:

@@ -255,5 +255,6 @@ def check_denials(found: Any, want: Expected) -> None:
             # It starts and ends with a call.
             ends = (row.half_from, row.half_from + timedelta(seconds=row.half_seconds - 1))
             assert {time.replace(microsecond=0) for time in times}.issuperset(ends)
-            shortest = min((times[at + (len(times) - 1) // 2] - times[at]).total_seconds() for at in range(len(times) // 2 + 1))
-            assert shortest < row.half_seconds + 1
+            seconds = [int((time - datetime(1970, 1, 1)) // timedelta(seconds=1)) for time in times]
+            shortest = min(seconds[at + (len(times) - 1) // 2] - seconds[at] + 1 for at in range(len(times) // 2 + 1))
+            assert row.half_least_seconds == row.half_seconds == shortest

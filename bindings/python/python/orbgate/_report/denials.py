@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from .._terms import Effect, Reason
 from ..logs import _private
 from ..logs._heavy import Heavy
 from ..logs._long import name as short_name
+from .courses import FEW, STEADY, GroupSeconds, Half, Period, second_of
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -27,15 +28,9 @@ MISSING_SCOPE, OTHER_KIND, OLDER_VERSION = "missing scope", "other kind of token
 UNKNOWN_PATHS, OTHER_METHOD, NO_TOKEN = "unknown paths", "undeclared method", "no valid token"
 # What such calls may look like.
 MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
-# How they came.
-STEADY, BURST, UNEVEN = "steady", "burst", "uneven"
 
-# How many groups are told apart, and of each how many rows at most, different paths and spans of time.
-GROUPS, ROWS, PATHS, SPANS = 5_000, 5, 64, 64
-# From how many calls on something is said of when they came, and of what a client looks like.
-FEW = 10
-# A burst is half of the calls in at most such a part of the log's time, a steady course in at least such a one.
-BURST_PART, STEADY_PART = 24, 4
+# How many groups are told apart, and of each how many rows at most and different paths.
+GROUPS, ROWS, PATHS = 5_000, 5, 64
 # From how many different paths on it looks like a probe.
 PROBED_PATHS = 20
 # Paths are counted by half an hour: two next to each other are never more than an hour. After a whole block, a group keeps 64 of them.
@@ -53,12 +48,6 @@ RULES = {
         "A client with a wrong base path looks the same"
     ),
 }
-# The words for a course, as the page has them.
-COURSES = (
-    f"The course of {FEW} calls or more is {STEADY} where half of them took a quarter of the log's time or more, a {BURST} where they took at most "
-    f"a {BURST_PART}th of it, and {UNEVEN} between"
-)
-
 
 class Denied(NamedTuple):
     """Denied calls of a caller that have something in common, a lower bound where they are not exact.
@@ -68,8 +57,10 @@ class Denied(NamedTuple):
     valid token". `scope` is the scope that the calls lacked, `routes` are those that
     they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
     differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
-    has in all (None where that is not exact), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls came within `half_seconds` from
-    `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between.
+    has in all (None where that is not exact), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls of the log's period, but for outlying times, came within `half_seconds` from
+    `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
+    and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
+    otherwise "not clear".
     `rows` are the first, counted from 1, and `method` and `target` those of the first, without its query. `looks_like` is None where the
     calls say too little.
     """
@@ -87,6 +78,7 @@ class Denied(NamedTuple):
     first: datetime | None
     last: datetime | None
     half_from: datetime | None
+    half_least_seconds: int | None
     half_seconds: int | None
     course: str | None
     rows: tuple[int, ...]
@@ -96,58 +88,14 @@ class Denied(NamedTuple):
     is_exact: bool
 
 
-class Histogram:
-    """When things came: in spans of a power of two of seconds, the shortest with which there are few enough that have any.
-
-    Each span knows its first second and its last. So it is the same in whichever order they come.
-    """
-
-    __slots__ = ("counts", "ends", "shift")
-
-    def __init__(self) -> None:
-        self.shift = 0
-        self.counts: Counter[int] = Counter()
-        self.ends: dict[int, tuple[int, int]] = {}
-
-    def add(self, second: int, count: int) -> None:
-        """Counts things of a second since 1970."""
-        self._put(second >> self.shift, count, (second, second))
-        while len(self.counts) > SPANS:
-            self.shift += 1
-            before, ends, self.counts, self.ends = self.counts, self.ends, Counter(), {}
-            for span, number in before.items():
-                self._put(span >> 1, number, ends[span])
-
-    def half(self) -> tuple[int, int] | None:
-        """The first second of the shortest time in which at least half of them came, and how many seconds that is.
-
-        In both of these seconds something came.
-        """
-        spans, whole = sorted(self.counts.items()), self.counts.total()
-        best, start, inside = None, 0, 0
-        for span, count in spans:
-            inside += count
-            while 2 * (inside - spans[start][1]) >= whole:
-                inside -= spans[start][1]
-                start += 1
-            first = self.ends[spans[start][0]][0]
-            length = self.ends[span][1] - first + 1
-            if 2 * inside >= whole and (best is None or length < best[1]):
-                best = first, length
-        return best
-
-    def _put(self, span: int, count: int, ends: tuple[int, int]) -> None:
-        self.counts[span] += count
-        first, last = self.ends.get(span, ends)
-        self.ends[span] = min(first, ends[0]), max(last, ends[1])
-
-
 class Evidence:
     """What is known of a group besides how many calls it has."""
 
-    __slots__ = ("first", "last", "malformed", "method", "paths", "paths_in_hour", "base_allowed", "routes", "rows", "slots", "target", "times")
+    __slots__ = ("first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "base_allowed", "routes", "rows", "slots", "target")
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
+        # What `GroupSeconds` calls the group.
+        self.number = number
         self.rows: list[int] = []
         self.routes: Counter[str] = Counter()
         self.paths: set[bytes] = set()
@@ -155,7 +103,6 @@ class Evidence:
         self.slots: dict[int, set[bytes]] = {}
         self.paths_in_hour = 0
         self.malformed = self.base_allowed = 0
-        self.times = Histogram()
         self.first: datetime | None = None
         self.last: datetime | None = None
         self.method: bytes | None = None
@@ -184,8 +131,10 @@ class DenialCounts:
     def __init__(self, policy: Policy, has_base: bool) -> None:
         self._policy = policy
         self.groups = Heavy(GROUPS)
+        self.seconds = GroupSeconds()
         self._has_base = has_base
         self._evidence: dict[Group, Evidence] = {}
+        self._numbered = 0
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
@@ -198,9 +147,10 @@ class DenialCounts:
     def settle(self) -> None:
         """Drops the rare groups if there are too many."""
         self.groups.settle()
-        if len(self._evidence) > len(self.groups):
-            kept = dict(self.groups)
-            self._evidence = {group: evidence for group, evidence in self._evidence.items() if group in kept}
+        kept = {group: evidence for group, evidence in self._evidence.items() if group in self.groups}
+        if len(kept) < len(self._evidence):
+            self.seconds.keep({evidence.number for evidence in kept.values()})
+            self._evidence = kept
         for evidence in self._evidence.values():
             evidence.settle()
 
@@ -209,8 +159,13 @@ class DenialCounts:
 
         `calls_of` says how many calls a caller has in all, or None if that is not known.
         """
-        period = None if first is None or last is None else int((last - first).total_seconds()) + 1
-        rows = [self._row(group, entry, period, calls_of(group[0])) for group, entry in self.groups]
+        spans = self.seconds.by_group()
+        period = None if first is None or last is None else Period(second_of(first), second_of(last))
+        rows = []
+        for group, entry in self.groups:
+            of = spans.get(self._evidence[group].number)
+            half = None if of is None or period is None else of.half(period, entry.missed)
+            rows.append(self._row(group, entry, half, half and period and half.course(period), calls_of(group[0])))
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -274,7 +229,8 @@ class DenialCounts:
             self.groups.add(group, row["count_all"])
             evidence = self._evidence.get(group)
             if evidence is None:
-                evidence = self._evidence[group] = Evidence()
+                self._numbered += 1
+                evidence = self._evidence[group] = Evidence(self._numbered)
             if not evidence.rows or row["row_list"][0] < evidence.rows[0]:
                 evidence.method, evidence.target = row["method_first"], _example(row["target_first"])
             if len(evidence.rows) < ROWS or row["row_list"][0] < evidence.rows[-1]:
@@ -291,8 +247,11 @@ class DenialCounts:
         timed = found.filter(pc.is_valid(found["time"]))
         second = pc.floor_temporal(timed["time"], unit="second").cast(pa.int64())
         timed = timed.append_column("second", pc.divide(second, 1_000_000))
-        for row in timed.group_by(["caller", "pattern", "scope", "second"]).aggregate([([], "count_all")]).to_pylist():
-            self._evidence[row["caller"], row["pattern"], row["scope"]].times.add(row["second"], row["count_all"])
+        groups = timed.group_by(["caller", "pattern", "scope"]).aggregate([("second", "list")])
+        seconds = groups["second_list"].combine_chunks()
+        keys = groups.select(["caller", "pattern", "scope"]).to_pylist()
+        numbers = pa.array([self._evidence[row["caller"], row["pattern"], row["scope"]].number for row in keys], pa.int64())
+        self.seconds.see(numbers.take(pc.list_parent_indices(seconds)), pc.list_flatten(seconds))
 
     def _see_paths(self, found: Any) -> None:
         unknown = found.filter(pc.equal(found["pattern"], UNKNOWN_PATHS))
@@ -313,12 +272,9 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, period: int | None, whole: int | None) -> Denied:
+    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, whole: int | None) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
-        half, course = evidence.times.half(), None
-        if half is not None and period is not None and evidence.times.counts.total() >= FEW:
-            course = BURST if BURST_PART * half[1] <= period else STEADY if STEADY_PART * half[1] >= period else UNEVEN
         looks_like = None
         if pattern in (MISSING_SCOPE, OTHER_KIND) and entry.count >= FEW and course == STEADY:
             looks_like = MISCONFIGURED
@@ -332,7 +288,7 @@ class DenialCounts:
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
             len(evidence.paths), evidence.most_in_hour(), whole, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
-            half and datetime(1970, 1, 1) + timedelta(seconds=half[0]), half and half[1], course,
+            half and half.start_time, half and half.least_seconds, half and half.most_seconds, course,
             tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,
         )
 

@@ -31,7 +31,6 @@ KNOWN = {
     ("orbgate.logs._heavy", "Heavy"),
     ("orbgate.logs._heavy", "Entry"),
     ("orbgate._report.denials", "Evidence"),
-    ("orbgate._report.denials", "Histogram"),
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..denials import COURSES, MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
+from ..courses import LIMITS, RULE as COURSES
+from ..denials import MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
 from ..numbers import bound, share, shown
 from ..._number import number
 from . import parts
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # What stands for a caller where a call names none.
 NO_CALLER = "(no caller)"
+UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def told_apart(found: Figures, top: int) -> Section:
@@ -31,6 +33,8 @@ def told_apart(found: Figures, top: int) -> Section:
         f"{'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
     )
+    if any(row.half_least_seconds != row.half_seconds for row in rows):
+        finding += f" {LIMITS}."
     if any(row.caller is None for row in rows):
         finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
     if found.changes is None:
@@ -66,13 +70,14 @@ def _caller(row: Denied) -> str:
 
 
 def _half(row: Denied) -> str:
-    """In how short a time half of the calls came."""
-    if row.half_seconds is None or row.half_from is None:
+    """In how short a time half of the calls came, rounded up; where that is between two limits, both."""
+    least, most = row.half_least_seconds, row.half_seconds
+    if least is None or most is None:
         return "–"
-    for unit, seconds in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
-        if row.half_seconds >= 2 * seconds or seconds == 1:
-            return f"{number(-(-row.half_seconds // seconds), unit)} from {_time(row.half_from)} on"
-    return "–"
+    unit, seconds = next((unit, seconds) for unit, seconds in UNITS if most >= 2 * seconds or seconds == 1)
+    lower, upper = -(-least // seconds), -(-most // seconds)
+    between = "" if least == most else "about " if lower == upper else f"{number(lower)} to "
+    return f"{between}{number(upper, unit)} from {_time(row.half_from)} on"
 
 
 def _time(time: object) -> str:

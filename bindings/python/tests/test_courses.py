@@ -1,0 +1,180 @@
+"""How long half of a group's calls took: exact while the seconds fit, and then within its limits, so that no course is wrong."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from orbgate import Policy, report
+
+pa = pytest.importorskip("pyarrow")
+
+from orbgate._report import courses  # noqa: E402
+from orbgate._report.courses import BURST, LIMITS, NOT_CLEAR, STEADY, UNEVEN, GroupSeconds, Half, Period, Spans  # noqa: E402
+
+pytestmark = pytest.mark.once
+
+DAY = 86_400
+PERIOD = Period(1_000_003, 1_000_003 + 30 * DAY - 1)
+
+
+def shortest(seconds: list[int]) -> int:
+    """The oracle: of the sorted seconds, the shortest stretch with half of them."""
+    half = -(-len(seconds) // 2)
+    return min(seconds[at + half - 1] - seconds[at] + 1 for at in range(len(seconds) - half + 1))
+
+
+def course_of(seconds: int, period: Period = PERIOD) -> str:
+    return BURST if 24 * seconds <= period.seconds else STEADY if 4 * seconds >= period.seconds else UNEVEN
+
+
+def near_a_limit(draw: random.Random, count: int) -> list[int]:
+    """Seconds of a group of which half came within about a quarter, or about a 24th, of the period, and the others before or after."""
+    limit = PERIOD.seconds // draw.choice([4, 24])
+    length = limit + draw.choice([-1, 0, 1, *range(-limit // 100, limit // 100, limit // 500)])
+    start = draw.randrange(PERIOD.first, PERIOD.last - length)
+    half = [start, start + length - 1, *(start + draw.randrange(length) for _ in range(count // 2 - 2))]
+    others = (PERIOD.first + draw.randrange(PERIOD.seconds - length) for _ in range(count - len(half)))
+    return sorted(half + [second if second < start else second + length for second in others])
+
+
+def counted(groups: dict[int, list[int]], seed: int = 0, at_once: int = 500) -> GroupSeconds:
+    """The seconds of groups, in some order, and in batches."""
+    calls = [(group, second) for group, seconds in groups.items() for second in seconds]
+    random.Random(seed).shuffle(calls)
+    found = GroupSeconds()
+    for at in range(0, len(calls), at_once):
+        group, second = zip(*calls[at : at + at_once])
+        found.see(pa.array(group, pa.int64()), pa.array(second, pa.int64()))
+    return found
+
+
+def halves(found: GroupSeconds) -> dict[int, Half | None]:
+    return {group: spans.half(PERIOD) for group, spans in found.by_group().items()}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_while_all_seconds_fit_every_group_is_exact(seed: int) -> None:
+    draw = random.Random(seed)
+    groups = {group: near_a_limit(draw, draw.choice([10, 65, 300, 4_000])) for group in range(100)}
+    for group, half in halves(counted(groups)).items():
+        exact = shortest(groups[group])
+        assert half is not None and half.least_seconds == half.most_seconds == exact
+        assert half.course(PERIOD) == course_of(exact) and half.start in groups[group]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_beyond_that_the_truth_is_between_the_limits_and_no_course_is_wrong(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courses, "MOST_SECONDS", 20_000)
+    draw = random.Random(seed)
+    groups = {group: near_a_limit(draw, draw.choice([10, 65, 300, 2_000])) for group in range(100)}
+    said: Counter[str | None] = Counter()
+    for group, half in halves(counted(groups)).items():
+        exact = shortest(groups[group])
+        assert half is not None and half.least_seconds <= exact <= half.most_seconds
+        assert half.course(PERIOD) in (course_of(exact), NOT_CLEAR)
+        said[half.course(PERIOD)] += 1
+        within = sum(half.start <= second < half.start + half.most_seconds for second in groups[group])
+        assert 2 * within >= len(groups[group])
+        # Two spans of time, each at most a 64th of the period.
+        assert half.most_seconds - half.least_seconds <= 4 * PERIOD.seconds / 128
+    # Some are told nothing of, and not all.
+    assert said[NOT_CLEAR] > 10 and said[STEADY] + said[BURST] + said[UNEVEN] > 10
+
+
+def test_neither_the_order_nor_the_batches_nor_an_interruption_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(3)
+    groups = {group: near_a_limit(draw, draw.choice([10, 65, 300, 2_000])) for group in range(60)}
+    for most in (1 << 20, 9_000, 4_000):
+        monkeypatch.setattr(courses, "MOST_SECONDS", most)
+        first = halves(counted(groups))
+        for seed, at_once in ((1, 77), (2, 5_000), (3, 100_000)):
+            assert halves(counted(groups, seed, at_once)) == first
+        one, rest = {group: of[::2] for group, of in groups.items()}, {group: of[1::2] for group, of in groups.items()}
+        resumed = GroupSeconds()
+        resumed.restore(counted(one).state())
+        for group, seconds in rest.items():
+            resumed.see(pa.array([group] * len(seconds), pa.int64()), pa.array(seconds, pa.int64()))
+        assert halves(resumed) == first
+    found = counted(groups)
+    found.keep({3, 5})
+    assert {group: sum(spans.calls) for group, spans in found.by_group().items()} == {group: len(groups[group]) for group in (3, 5)}
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(courses, "MOST_SECONDS", 5_000)
+    draw = random.Random(8)
+    groups = {group: sorted(draw.sample(range(PERIOD.first, PERIOD.last), 3_000 if group < 10 else 20)) for group in range(60)}
+    found = counted(groups).by_group()
+    sizes = {group: len(spans.calls) for group, spans in found.items()}
+    assert sum(sizes.values()) <= 5_000 and all(sum(spans.calls) == len(groups[group]) for group, spans in found.items())
+    # Small groups stay exact.
+    assert all(sizes[group] == 20 for group in range(10, 60)) and min(sizes.values()) == 20
+
+
+def test_times_out_of_the_period_stretch_nothing() -> None:
+    inside = [PERIOD.first + at * DAY // 4 for at in range(120)]
+    outside = [-62_135_596_800, -5, 0, 253_402_300_799, *range(10**10, 10**10 + 30)]
+    [half] = halves(counted({7: inside + outside})).values()
+    assert half is not None and (half.least_seconds, half.most_seconds, half.calls) == (shortest(inside), shortest(inside), 120)
+    assert halves(counted({7: outside})) == {7: None}
+
+
+def test_calls_at_unknown_times_may_be_anywhere() -> None:
+    """For each number of them and each place, the truth is between the limits."""
+    draw = random.Random(11)
+    period = Period(0, 999)
+    for _ in range(400):
+        known = sorted(draw.randrange(1_000) for _ in range(draw.randrange(10, 40)))
+        unseen = draw.randrange(1, 45)
+        spans = Spans(known, known, [1] * len(known))
+        half = spans.half(period, unseen)
+        assert half is not None
+        for count in (0, unseen // 2, unseen):
+            place = draw.choice([range(1_000), range(500, 501), range(0, 1_000, 999), range(100, 200)])
+            exact = shortest(sorted([*known, *(draw.choice(place) for _ in range(count))]))
+            assert half.least_seconds <= exact <= half.most_seconds
+            assert half.course(period) in (course_of(exact, period), NOT_CLEAR)
+
+
+POLICY = Policy.from_yaml("orbgate: 1\napis: {a: {base_path: /v, scopes: {write: {orbs: false, routes: [POST /a]}}}}")
+
+
+def log(seconds: list[int]) -> Any:
+    """Calls of one client, and others at the ends of the period."""
+    times = [(second, "cron") for second in seconds] + [(PERIOD.first, "other"), (PERIOD.last, "other")]
+    return pa.table({
+        "method": ["POST"] * len(times), "target": ["/v/a"] * len(times), "kind": ["user"] * len(times), "scopes": [""] * len(times),
+        "caller": [caller for _, caller in times],
+        "time": pa.array([datetime(1970, 1, 1) + timedelta(seconds=second) for second, _ in times], pa.timestamp("us")),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(("less", "course", "sign"), [(0, STEADY, "misconfigured client"), (1, UNEVEN, None)])
+def test_a_second_makes_the_difference(less: int, course: str, sign: str | None) -> None:
+    """Of a month, half of many calls take a quarter, or a second less."""
+    length, start = PERIOD.seconds // 4 - less, PERIOD.first + 1_000
+    # Half of them need both of the first two seconds and what is between; some come just after.
+    ends = [start, start + length - 1, start + 2 * length + 90, start + 3 * length + 180]
+    seconds = [*ends * 100, *(start + at * length // 70 for at in range(70)), *(start + length + at for at in range(30))]
+    assert shortest(sorted(seconds)) == length
+    made = report(log(seconds), POLICY, time_zone="UTC").figures.denials
+    [row] = [row for row in made if row.caller == "cron"]
+    assert (row.half_least_seconds, row.half_seconds, row.course, row.looks_like) == (length, length, course, sign)
+
+
+def test_the_page_says_where_it_is_between_two_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(2)
+    seconds = near_a_limit(draw, 4_000)
+    exact = report(log(seconds), POLICY, time_zone="UTC")
+    monkeypatch.setattr(courses, "MOST_SECONDS", 300)
+    made = report(log(seconds), POLICY, time_zone="UTC")
+    [row] = [row for row in made.figures.denials if row.caller == "cron"]
+    [known] = [row for row in exact.figures.denials if row.caller == "cron"]
+    assert known.half_least_seconds == known.half_seconds == shortest(seconds)
+    assert row.half_least_seconds is not None and row.half_seconds is not None
+    assert row.half_least_seconds < shortest(seconds) < row.half_seconds and row.course == NOT_CLEAR and row.looks_like is None
+    assert f"{LIMITS}." in made.html and f">{NOT_CLEAR}<" in made.html and LIMITS not in exact.html
