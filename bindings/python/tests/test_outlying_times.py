@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
 from made_up_calls import check_harmless  # noqa: E402
-from orbgate.logs._bulk import FEW, NEAR, SHARE, bulk  # noqa: E402
+from orbgate.logs._bulk import NEAR, bulk, most_far  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -108,10 +109,45 @@ def test_what_is_no_outlier_stays() -> None:
     assert far([START - at * hour for at in range(200)] + [START + timedelta(seconds=at % 3_600) for at in range(99_000)]) == []
     assert far([START - (month[-1] - month[0]), *month]) == []
     assert far([START - (month[-1] - month[0]) - timedelta(seconds=1), *month]) == [START - (month[-1] - month[0]) - timedelta(seconds=1)]
-    assert far([ODD["1970"], *[START] * (FEW - 2)]) == [] and far([ODD["1970"], *[START] * (FEW - 1)]) == [ODD["1970"]]
+    assert far([ODD["1970"], *[START] * 8]) == [] and far([ODD["1970"], *[START] * 9]) == [ODD["1970"]]
     # More than one in a hundred are no slip.
     assert far([ODD["1970"]] * 8 + month[:700]) == [] and far([ODD["1970"]] * 7 + month[:700]) == [ODD["1970"]]
     assert far([START]) == [] and far([START, START + NEAR] * 50 + [START + 2 * NEAR]) == [] and bulk(Counter()) is None
+
+
+EARLY = [datetime(1970, 1, 1), datetime(1970, 1, 1, 0, 0, 7), datetime(1971, 5, 1)]
+LATE = [datetime(9999, 12, 31, 23, 59, 59), datetime(9999, 12, 31), datetime(9998, 1, 1)]
+# Of how many calls how many may be far at each end.
+MOST = {9: 0, 10: 1, 19: 1, 20: 2, 29: 2, 30: 3, 31: 3, 100: 3, 101: 3, 399: 3, 400: 4}
+
+
+@pytest.mark.parametrize("rows", MOST)
+def test_of_a_small_log_both_ends_are_judged_alike(rows: int) -> None:
+    """An end has all of its odd times left out, or none."""
+    assert most_far(rows) == MOST[rows]
+    for before in range(4):
+        for behind in range(4):
+            month = [START + at * timedelta(hours=1) for at in range(rows - before - behind)]
+            times = EARLY[:before] + month + LATE[:behind]
+            last = month[-1] if behind <= MOST[rows] else max(LATE[:behind])
+            # Beside a period up to the year 9999, 1970 is not far.
+            first = month[0] if before <= MOST[rows] and last == month[-1] else min([*EARLY[:before], month[0]])
+            assert bulk(Counter(times)) == (first, last), (before, behind)
+
+
+@pytest.mark.parametrize(("odd", "left_out"), [((), 0), (("1970",), 1), (("9999",), 1), (("1970", "9999"), 2), (("1970", "1970", "9999"), 3)])
+def test_the_page_names_those_of_a_log_of_31_rows(tmp_path: Path, odd: tuple[str, ...], left_out: int) -> None:
+    times = [START + timedelta(hours=at) for at in range(31 - len(odd))]
+    times[7:7] = [ODD[name] for name in odd]
+    path = tmp_path / "calls.csv"
+    path.write_text("time,method,target\n" + "".join(f"{time.isoformat()}Z,GET,/api/v1/external/account\n" for time in times))
+    made = report(path, POLICY)
+    assert (made.figures.first, made.figures.last) == (START, START + timedelta(hours=30 - len(odd)))
+    assert made.figures.outlying_calls == left_out
+    texts = " ".join(check_harmless(made.html).texts)
+    for name in odd:
+        assert f"{ODD[name].isoformat(' ')} (row {8 + odd.index(name)})" in texts
+    assert ("Far from all other times: " in texts) == bool(odd)
 
 
 def test_the_bulk_is_that_of_a_search_through_all(seed: int = 5) -> None:
@@ -119,23 +155,21 @@ def test_the_bulk_is_that_of_a_search_through_all(seed: int = 5) -> None:
     for _ in range(400):
         spread = draw.choice([10, 100_000, 100_000_000])
         times = [START + timedelta(seconds=draw.randrange(spread)) for _ in range(draw.randrange(1, 130))]
-        times += [START + timedelta(days=draw.randrange(-90_000, 90_000)) for _ in range(draw.randrange(4))]
-        calls = Counter(times)
-        ordered, whole = sorted(calls), len(times)
-        enough = whole - (max(1, whole // SHARE) if whole >= FEW else 0)
-        # The shortest stretch with enough of them, the first of several.
-        stretches = [
-            (last - first, first, last)
-            for at, first in enumerate(ordered)
-            for last in ordered[at:]
-            if sum(first <= time <= last for time in times) >= enough
-        ]
-        _, first, last = min(stretches)
-        # It takes in what is near, until there is no more.
-        while True:
+        times += [START + timedelta(days=draw.randrange(-90_000, 90_000)) for _ in range(draw.randrange(8))]
+        ordered, every, most = sorted(set(times)), sorted(times), most_far(len(times))
+
+        def is_apart(first: datetime, last: datetime) -> bool:
+            """Few calls are out of it at each end, and all of them far from it."""
             reach = max(NEAR, last - first)
-            wider = [time for time in ordered if first - reach <= time <= last + reach]
-            if (wider[0], wider[-1]) == (first, last):
-                break
-            first, last = wider[0], wider[-1]
-        assert bulk(calls) == (first, last)
+            before, end = bisect_left(every, first), bisect_right(every, last)
+            is_far = before == 0 or first - every[before - 1] > reach, end == len(every) or every[end] - last > reach
+            return before <= most and len(every) - end <= most and all(is_far)
+
+        # The shortest stretch that is so; there is one alone.
+        stretches = [(last - first, first, last) for at, first in enumerate(ordered) for last in ordered[at:] if is_apart(first, last)]
+        [(_, first, last), *longer] = sorted(stretches)
+        assert all(length > last - first for length, *_ in longer)
+        assert bulk(Counter(times)) == (first, last)
+        # Time that runs backwards has the same.
+        turned = bulk(Counter(START - (time - START) for time in times))
+        assert turned == (START - (last - START), START - (first - START))

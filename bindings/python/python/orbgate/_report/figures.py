@@ -170,7 +170,7 @@ class Figures(NamedTuple):
     `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
     apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds. `caller_scopes` has the
     callers whose every call was counted, and `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
-    all calls but those of `outlying`: at most one in 100, at times that are farther from all others than those are from each other.
+    all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
     """
 
     served: Served

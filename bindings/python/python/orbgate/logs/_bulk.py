@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from .._number import number
 
-# At most one call in this many is far from the others; of few calls none is, and one of some more.
-SHARE, FEW = 100, 10
+# At each end at most one call in this many is far from the others. A clock that is wrong often makes some calls, so of a small log it may be
+# a few, as long as they are not more than one in `FEW_SHARE`.
+SHARE, FEW, FEW_SHARE = 100, 3, 10
 # Times that are so near are never far.
 NEAR = timedelta(hours=1)
 # How many are named in a sentence.
@@ -56,27 +57,19 @@ class Apart(NamedTuple):
 def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
     """From when to when the calls were made, but for those that are far from them; None without any.
 
-    At least 99 of 100 calls are within. All that is not farther from them than they are from each other belongs to them, too. So a time is
-    outlying where the gap before or behind it is longer than the whole rest of the log.
+    At each end `most_far` calls may be left out. All that is not farther from the others than they are from each other belongs to them, too. So a
+    time is outlying where the gap before or behind it is longer than the whole rest of the log.
 
     >>> day = datetime(2026, 11, 1)
-    >>> times = Counter({day + timedelta(hours=at): 1 for at in range(99)} | {datetime(1970, 1, 1): 1})
-    >>> bulk(times) == (day, day + timedelta(hours=98))
+    >>> times = Counter({day + timedelta(hours=at): 1 for at in range(29)} | {datetime(1970, 1, 1): 1, datetime(9999, 12, 31): 1})
+    >>> bulk(times) == (day, day + timedelta(hours=28))
     True
     """
-    times, whole = sorted(calls), calls.total()
+    times = sorted(calls)
     if not times:
         return None
-    enough = whole - (max(1, whole // SHARE) if whole >= FEW else 0)
-    first, last = 0, len(times) - 1
-    start, inside = 0, 0
-    for end, time in enumerate(times):
-        inside += calls[time]
-        while inside - calls[times[start]] >= enough:
-            inside -= calls[times[start]]
-            start += 1
-        if inside >= enough and time - times[start] < times[last] - times[first]:
-            first, last = start, end
+    most = most_far(calls.total())
+    first, last = _after(times, calls, most), len(times) - 1 - _after(times[::-1], calls, most)
     while True:
         near = max(NEAR, times[last] - times[first])
         if first > 0 and times[first] - times[first - 1] <= near:
@@ -85,6 +78,26 @@ def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
             last += 1
         else:
             return times[first], times[last]
+
+
+def most_far(calls: int) -> int:
+    """How many of a log's calls may be far from the others at each end.
+
+    >>> [most_far(calls) for calls in (9, 10, 20, 30, 399, 400, 1_000)]
+    [0, 1, 2, 3, 3, 4, 10]
+    """
+    return max(calls // SHARE, min(FEW, calls // FEW_SHARE))
+
+
+def _after(times: Sequence[datetime], calls: Counter[datetime], most: int) -> int:
+    """How many of the first times have at most `most` calls in all."""
+    found = 0
+    for time in times:
+        most -= calls[time]
+        if most < 0:
+            break
+        found += 1
+    return found
 
 
 def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
