@@ -1,6 +1,7 @@
 //! JSON objects in which no member comes twice, at any depth: of two duplicates, two readers may take
 //! different ones.
 
+use core::cmp::Ordering;
 use core::fmt;
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ pub(crate) enum JsonFault {
     DuplicateMember,
 }
 
-/// The members of a text's one object, in the order of their names. Texts without escapes are where they were: copies of a token's
+/// The members of a text's one object, in an order of their names. Texts without escapes are where they were: copies of a token's
 /// claims would cost more than reading them.
 #[derive(Debug)]
 pub(crate) struct Object<'t>(Vec<(Text<'t>, Member<'t>)>);
@@ -28,8 +29,16 @@ pub(crate) enum Member<'t> {
 }
 
 /// The name of a member.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq)]
 struct Text<'t>(Cow<'t, str>);
+
+impl Text<'_> {
+    /// By length first: most names differ in it, and their bytes need not be compared.
+    fn order(&self, other: &str) -> Ordering {
+        let lengths = self.0.len().cmp(&other.len());
+        lengths.then_with(|| self.0.as_ref().cmp(other))
+    }
+}
 
 impl<'t> Object<'t> {
     pub(crate) fn parse(text: &'t [u8]) -> Result<Self, JsonFault> {
@@ -37,7 +46,7 @@ impl<'t> Object<'t> {
         let json = core::str::from_utf8(text).map_err(|_| JsonFault::NotAnObject)?;
         let mut object: Self = serde_json::from_str(json).map_err(|_| JsonFault::NotAnObject)?;
         let members = &mut object.0;
-        members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        members.sort_unstable_by(|(one, _), (other, _)| one.order(&other.0));
         let comes_twice = members
             .windows(2)
             .any(|pair| matches!(pair, [(one, _), (other, _)] if one == other));
@@ -54,9 +63,7 @@ impl<'t> Object<'t> {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Member<'t>> {
-        let place = self
-            .0
-            .binary_search_by(|(other, _)| other.0.as_ref().cmp(name));
+        let place = self.0.binary_search_by(|(other, _)| other.order(name));
         place
             .ok()
             .and_then(|place| self.0.get(place))
