@@ -20,7 +20,7 @@ Columns = dict[str, Any]
 EVERY_LINE = ("host", "identity", "user", "time", "status", "size")
 
 
-# No whole number that is wanted has so many.
+# A whole number that is wanted has fewer.
 MOST_DIGITS = 100
 
 # How many fields after the combined format are looked for, where all of a log is kept.
