@@ -356,7 +356,7 @@ def test_columns_that_are_misspelt_are_named(tmp_path: Path, change: dict[str, s
 
 
 SLIPS = {
-    "kind": ("user", "service", "invalid_token", "Of no known kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `service`."),
+    "kind": ("user", "unknown", "invalid_token", "Of no known kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `unknown`."),
     "letters": ("user", " USER", "invalid_token", "With a kind in other letters or among spaces, and so decided as with an invalid token: 6 calls of 10 with a value, as ` USER`."),
     "empty": ("user", "", "invalid_token", "With an empty kind, and so decided as with an invalid token: 6 calls."),
     "scopes": ("read:orbs", "read:orbs,read:keys", "scope_missing", "With commas in the scopes: 6 calls of 10 with a value, as `read:orbs,read:keys`."),

@@ -22,7 +22,7 @@ class Slip(NamedTuple):
 
 SPACES = "Scopes are divided by spaces: write spaces or a list in the log, or where all calls have the same, say them as `scopes`."
 WORDS = "A kind is `user` or `organisation`, in these letters: where all calls are of one kind, say it as `kind`."
-KINDS = [kind.value for kind in TokenKind]
+KINDS = [kind.value for kind in TokenKind if kind != TokenKind.UNKNOWN]
 ALIKE = rf"(?i)^\s*({'|'.join(KINDS)})\s*$"
 SLIPS = (
     Slip("kind", ALIKE, "With a kind in other letters or among spaces, and so decided as with an invalid token", WORDS),
