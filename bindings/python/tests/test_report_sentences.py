@@ -76,13 +76,13 @@ def test_what_several_have_alike_is_not_that_of_one() -> None:
 
 
 def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
-    answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, None)]
+    answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, 302, None)]
     said = "Orbs follow from the decisions alone, also for a call that the server did not serve"
-    assert f"{said}: 2 such calls with a status that refuses it, 2 with one that says neither." in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
+    assert f"{said}: 2 such calls with a status that refuses it, 3 with one that says neither." in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
     assert f"{said}; the log has no status that would say so." in words(page({**ASKED, "served_status": None}, policy=SHOP))
     assert said not in words(page(LOOKED, policy=SHOP))
     found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
-    assert (found.total.calls, found.refused, found.unclear, found.without_time) == (6, 2, 2, 0)
+    assert (found.total.calls, found.refused, found.unclear, found.without_time) == (7, 2, 3, 0)
 
 
 def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ pytest.importorskip("vl_convert")
 from made_up_calls import POLICY, Page, check_harmless, rows, table  # noqa: E402
 from orbgate.logs import _served  # noqa: E402
 
-STATUSES = [200, 204, 302, 400, 401, 403, 404, 405, 409, 500, 503, None]
+STATUSES = [200, 204, 302, 304, 400, 401, 403, 404, 405, 409, 500, 503, None]
 CALLS = [row for row in rows(4_000, seed=8) if row["method"] is not None and row["target"] is not None]
 ANSWERED = random.Random(8).choices(STATUSES, k=len(CALLS))
 TABLE = table(CALLS).append_column("status", pa.array(ANSWERED, pa.int64()))
@@ -36,7 +36,8 @@ def expected() -> list[tuple[Any, ...]]:
         if status is not None:
             # An absent object and a wrong body are no refusals of a call that is allowed.
             refusals = (401, 403, 405) if decision else (400, 401, 403, 404, 405)
-            said = "served" if status < 400 else "refused" if status in refusals else "unclear"
+            below = "redirected" if status == 302 else "served"
+            said = below if status < 400 else "refused" if status in refusals else "unclear"
             what = {("served", False): "served though denied", ("refused", True): "refused though allowed"}.get((said, bool(decision)))
             found.append((what, said, status, decision, number, row))
     return found
@@ -52,6 +53,7 @@ def test_counts_are_those_of_decide() -> None:
     found = made.figures.served
     assert {row[:2]: row.calls for row in found.counts} == Counter((said, str(d.decision)) for _, said, _, d, _, _ in calls)
     assert (found.calls, found.without_status) == (len(calls), len(CALLS) - len(calls))
+    assert found.redirected == sum(status == 302 for _, _, status, *_ in calls) > 0
     groups: dict[Any, list[Any]] = {}
     for what, _, status, d, number, row in calls:
         if what is not None:
@@ -73,7 +75,9 @@ def test_counts_are_those_of_decide() -> None:
     denied = sum(what == "served though denied" for what, *_ in calls)
     assert f"Calls with a status: {len(calls):,}. Served though the policy denies them: {denied:,}. Refused though it allows them: " in texts
     refused = sum(what == "refused though allowed" for what, *_ in calls)
-    assert f"Served otherwise {denied + refused:,} {denied:,} though denied; {refused:,} refused though allowed" in texts
+    redirected = f"{found.redirected:,}"
+    assert f"Served otherwise {denied + refused:,} {denied:,} though denied; {refused:,} refused though allowed; {redirected} redirected, not counted here" in texts
+    assert f"Refused though it allows them: {refused:,}. Redirected: {redirected}. A status below 300 is served" in texts
     # The first of all sections, and nothing of a query on the page.
     headings = [text for text in page.texts if text in ("Served against decided", "Allowed and denied")]
     assert headings == ["Served against decided", "Allowed and denied"] and "hidden" not in texts
@@ -88,7 +92,7 @@ def test_the_summary_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*arguments, "--json", "--out", str(out)]) == 0
     found = json.loads(capsys.readouterr().out)["served"]
     assert (found["served_though_denied"], found["refused_though_allowed"]) == (counted["served though denied"], counted["refused though allowed"])
-    parts = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "unclear")
+    parts = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "redirected", "unclear")
     assert sum(found[name] for name in parts) == found["calls_with_status"] == len(expected())
     assert main(arguments) == 0
     assert f"  {counted['served though denied']:,}  served though denied\n" in capsys.readouterr().out
@@ -107,6 +111,18 @@ def test_an_access_log_has_a_status(tmp_path: Path) -> None:
     assert one[:6] == ("served though denied", 200, "scope_missing", "GET /api/v1/external/keys", "read:keys", 2)
     assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1)
     assert made.figures.warnings == ("No status of HTTP: 1 value of `served_status`, the first in row 5: `999`.",)
+
+
+@pytest.mark.parametrize("token", ["user", None])
+def test_a_redirect_is_neither_served_nor_refused(token: str | None) -> None:
+    """One to a login was counted as served though denied."""
+    statuses = [101, 200, 299, 300, 301, 302, 303, 304, 305, 307, 308, 399]
+    columns = {"method": "GET", "target": "/api/v1/external/orbs", "kind": token, "scopes": "read:orbs"}
+    log = pa.table({**{name: [value] * len(statuses) for name, value in columns.items()}, "served_status": statuses})
+    found = report(log, POLICY).figures.served
+    assert {row.served: row.calls for row in found.counts} == {"redirected": 8, "served": 4} and found.redirected == 8
+    assert found.of("served though denied") == (0 if token else 4)
+    assert logs.replay(logs.read(log), POLICY).to_dict()["served"]["redirected"] == 8
 
 
 def test_the_readme_has_the_rule() -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from .._rows import Rows
 from ..logs._heavy import Heavy
 from ..logs._counts import Counts, HeavyCounts, Times
-from ..logs._served import REFUSED, UNCLEAR, served
+from ..logs._served import REDIRECTED, REFUSED, UNCLEAR, served
 
 if TYPE_CHECKING:
     from .log import Part
@@ -166,7 +166,7 @@ class OrbCounts:
             Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
             sum(row["calls"] for row in self._times.rows() if row["time"] is None and not row["is_base"]),
             self.answered[REFUSED],
-            self.answered[UNCLEAR],
+            self.answered[UNCLEAR] + self.answered[REDIRECTED],
         )
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:

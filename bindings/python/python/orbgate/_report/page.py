@@ -136,7 +136,8 @@ def _otherwise(found: Figures) -> Sequence[Tile]:
     if not found.served.calls:
         return []
     served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
-    return [Tile("Served otherwise", number(served + refused), f"{number(served)} though denied; {number(refused)} refused though allowed")]
+    apart = f"; {number(found.served.redirected)} redirected, not counted here" if found.served.redirected else ""
+    return [Tile("Served otherwise", number(served + refused), f"{number(served)} though denied; {number(refused)} refused though allowed{apart}")]
 
 
 def _changed(found: Figures) -> Sequence[Tile]:

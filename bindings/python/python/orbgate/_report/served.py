@@ -14,7 +14,7 @@ from .._rows import Rows
 from .._terms import Effect, Reason
 from ..logs import _private
 from ..logs._heavy import Heavy
-from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
+from ..logs._served import REDIRECTED, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
 from ..logs._counts import Counts, HeavyCounts, Times
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PLACE = ("what", "served_status", "reason", "place", "scope")
 
 
 class ServedCount(NamedTuple):
-    """Calls by what the server's status says, `served`, `refused` or `unclear`, and by the policy's decision."""
+    """Calls by what the server's status says, `served`, `redirected`, `refused` or `unclear`, and by the policy's decision."""
 
     served: str
     decision: Effect
@@ -87,6 +87,11 @@ class Served(NamedTuple):
     def of(self, what: str) -> int:
         """How many calls there are of a kind of mismatch."""
         return sum(row.calls for row in self.mismatches if row.what == what)
+
+    @property
+    def redirected(self) -> int:
+        """How many calls the server led elsewhere: to a login, or to another address, which the log does not say."""
+        return sum(row.calls for row in self.counts if row.served == REDIRECTED)
 
 
 class ServedCounts:

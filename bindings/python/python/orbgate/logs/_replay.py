@@ -16,7 +16,7 @@ from .._whole import whole
 from ._bulk import warning
 from ._decide import Decider
 from ._notes import NoColumnError, ResumeError, breaks_off
-from ._served import REFUSED, SERVED, UNCLEAR
+from ._served import REDIRECTED, REFUSED, SERVED, UNCLEAR
 from ._tally import Changes, Tally
 from ._unread import by_reason, first_rows, to_dicts
 
@@ -136,6 +136,7 @@ class Summary:
             "refused_though_allowed": found[REFUSED, True],
             "served_and_allowed": found[SERVED, True],
             "refused_and_denied": found[REFUSED, False],
+            "redirected": found[REDIRECTED, True] + found[REDIRECTED, False],
             "unclear": found[UNCLEAR, True] + found[UNCLEAR, False],
         }
 

@@ -11,11 +11,14 @@ from .._terms import Reason
 REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None}))
 # An absent object or a wrong body of a call that may be made: for a call that the policy allows, these say nothing of the server's own policy.
 FAULTS = (400, 404)
-SERVED, REFUSED, UNCLEAR = "served", "refused", "unclear"
+# It answers from the client's own copy, and leads nowhere else.
+NOT_MODIFIED = 304
+SERVED, REDIRECTED, REFUSED, UNCLEAR = "served", "redirected", "refused", "unclear"
 SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused though allowed"
 # As the page says it.
 RULE = (
-    f"A status below 400 is served; {', '.join(str(status) for status in REFUSALS if status not in FAULTS)} are refused, and so are "
+    f"A status below 300 is served, and so is {NOT_MODIFIED}; others below 400 are redirected, as to a login, which is counted apart and is "
+    f"neither; {', '.join(str(status) for status in REFUSALS if status not in FAULTS)} are refused, and so are "
     f"{' and '.join(map(str, FAULTS))} where the policy denies the call. Where it allows it, these may be an absent object or a wrong body, "
     "and say neither, as any other status"
 )
@@ -46,12 +49,14 @@ def statuses(found: Any) -> Any:
 
 
 def served(status: Any, is_allowed: Any) -> Any:
-    """What statuses say of calls that the policy allows or denies: `served`, `refused`, `unclear`, null where there is none."""
+    """What statuses say of calls that the policy allows or denies: `served`, `redirected`, `refused`, `unclear`, null where there is none."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     is_refused = pc.is_in(status, pa.array(REFUSALS, pa.int64()))
     is_fault = pc.and_(pc.is_in(status, pa.array(FAULTS, pa.int64())), is_allowed.fill_null(False))
     is_refused = pc.and_(is_refused, pc.invert(is_fault))
-    said = pc.if_else(pc.less(status, 400), SERVED, pc.if_else(is_refused, REFUSED, UNCLEAR))
+    is_redirected = pc.and_(pc.greater_equal(status, 300), pc.not_equal(status, NOT_MODIFIED))
+    below = pc.if_else(is_redirected, REDIRECTED, SERVED)
+    said = pc.if_else(pc.less(status, 400), below, pc.if_else(is_refused, REFUSED, UNCLEAR))
     return pc.if_else(pc.is_valid(status), said, None)
 
 

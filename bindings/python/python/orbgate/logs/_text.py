@@ -56,7 +56,7 @@ def unread_rows(kinds: list[dict[str, Any]]) -> list[str]:
 
 
 def _served(served: dict[str, Any]) -> list[str]:
-    names = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "unclear")
+    names = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "redirected", "unclear")
     rows = [[number(served[name]), name.replace("_", " ")] for name in names]
     return _section("what the server did, by its status", rows if served["calls_with_status"] else [])
 

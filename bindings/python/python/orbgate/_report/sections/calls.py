@@ -25,7 +25,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
     finding = (
         f"Calls with a status: {number(found.calls)}. Served though the policy denies them: {number(denied)}. Refused "
-        f"though it allows them: {number(allowed)}. {RULE}."
+        f"though it allows them: {number(allowed)}. Redirected: {number(found.redirected)}. {RULE}."
     )
     if found.without_status:
         finding += f" Without a status: {number(found.without_status, 'call')}."
