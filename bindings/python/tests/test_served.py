@@ -62,7 +62,8 @@ def test_counts_are_those_of_decide() -> None:
     for one in found.mismatches:
         first = groups[one[:5]][0][1]
         assert (one.caller, one.method, one.target) == (first["caller"], first["method"], first["target"].partition("?")[0])
-        assert one.callers == len({row["caller"] for _, row in groups[one[:5]]} - {None})
+        names = [*dict.fromkeys(row["caller"] for _, row in groups[one[:5]] if row["caller"] is not None)]
+        assert (one.callers, one.first_callers) == (len(names), tuple(names[:4]))
     assert max(one.callers for one in found.mismatches) > 1
     wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None and row["caller"] is not None)
     callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
@@ -109,7 +110,7 @@ def test_an_access_log_has_a_status(tmp_path: Path) -> None:
     made = report(reader, POLICY)
     [one] = made.figures.served.mismatches
     assert one[:6] == ("served though denied", 200, "scope_missing", "GET /api/v1/external/keys", "read:keys", 2)
-    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1)
+    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",))
     assert made.figures.warnings == ("No status of HTTP: 1 value of `served_status`, the first in row 5: `999`.",)
 
 
@@ -145,16 +146,20 @@ def test_an_absent_object_is_no_refusal(status: int, token: str | None, said: st
     assert row[:2] == (said, "allow" if token else "deny") and found.of("refused though allowed") == int(said == "refused" and token is not None)
 
 
-def test_a_row_of_many_callers_says_how_many() -> None:
+def test_a_row_of_many_callers_names_the_first_and_how_many_more() -> None:
     """The first call's caller is not that of all."""
     names = [*(f"app-{at % 1_200}" for at in range(2_400)), None]
     columns = {"method": "POST", "target": "/api/v1/external/keys", "kind": "user", "scopes": ""}
     log = pa.table({**{name: [value] * len(names) for name, value in columns.items()}, "caller": names, "served_status": [200] * len(names)})
-    for rows, callers, shown in ((log.slice(0, 12), 12, "12"), (log, 1_000, "at least 1,000"), (log.slice(2_400), 0, "0")):
+    four = "app-0 app-1 app-2 app-3"
+    for rows, callers, shown in (
+        (log.slice(0, 12), 12, f"12 {four} and 8 more 1 POST"), (log.slice(0, 4), 4, f"4 {four} 1 POST"),
+        (log, 1_000, f"at least 1,000 {four} and at least 996 more 1 POST"), (log.slice(2_400), 0, "0 – 1 POST"),
+    ):  # fmt: skip
         made = report(rows, POLICY)
         [one] = made.figures.served.mismatches
-        texts = Page(made.html).texts
-        assert (one.calls, one.callers) == (rows.num_rows, callers) and shown in texts[texts.index("its caller") :]
+        texts = " ".join(" ".join(Page(made.html).texts).split())
+        assert (one.calls, one.callers) == (rows.num_rows, callers) and shown in texts.partition("first of them")[2]
 
 
 def test_statuses_of_every_type() -> None:

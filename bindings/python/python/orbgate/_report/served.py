@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -20,8 +21,9 @@ from ..logs._counts import Counts, HeavyCounts, Times
 if TYPE_CHECKING:
     from .spans import Unit
 
-# Up to how many callers are counted of each place.
+# Up to how many callers are counted of each place, and how many are named.
 CALLERS = 1_000
+NAMED = 4
 PLACE = ("what", "served_status", "reason", "place", "scope")
 
 
@@ -37,7 +39,7 @@ class Mismatch(NamedTuple):
     """Calls that the server served though the policy denies them, or refused though it allows them; and the first of them.
 
     `row` is its number in the log, counted from 1; `caller`, `method` and `target` are those of this first call alone, without its query. `callers`
-    says how many different callers the calls name, at most 1,000.
+    says how many different callers the calls name, at most 1,000; `first_callers` are the first four of them.
     """
 
     what: str
@@ -51,6 +53,7 @@ class Mismatch(NamedTuple):
     method: str | None
     target: str | None
     callers: int
+    first_callers: tuple[str, ...]
 
 
 class MismatchedCaller(NamedTuple):
@@ -103,7 +106,8 @@ class ServedCounts:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._places = Counts(PLACE, first=("row", "caller", "method", "target"))
         self._times = Times(("what",))
-        self._callers: dict[tuple[Any, ...], set[bytes]] = {}
+        # In the order of their first calls.
+        self._callers: dict[tuple[Any, ...], dict[bytes, None]] = {}
         self._without = 0
 
     def add(self, calls: Any, decided: Any) -> None:
@@ -128,16 +132,16 @@ class ServedCounts:
         self._times.add(found)
         named = found.filter(pc.is_valid(found["caller"]))
         self.by_caller.add(named)
-        groups = named.group_by(list(PLACE)).aggregate([("caller", "distinct")])
-        for *place, callers in zip(*(groups[name] for name in (*PLACE, "caller_distinct"))):
-            seen = self._callers.setdefault(tuple(part.as_py() for part in place), set())
+        groups = named.group_by(list(PLACE), use_threads=False).aggregate([("caller", "list")])
+        for *place, callers in zip(*(groups[name] for name in (*PLACE, "caller_list"))):
+            seen = self._callers.setdefault(tuple(part.as_py() for part in place), {})
             if len(seen) < CALLERS:
-                seen.update(callers.values.slice(0, CALLERS).to_pylist())
+                seen.update(dict.fromkeys(pc.unique(callers.values).slice(0, CALLERS).to_pylist()))
 
     def figures(self, unit: Unit | None) -> Served:
         """What was counted; times in the spans of the page."""
         counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
-        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(tuple(row[name] for name in PLACE), set())) for row in self._places.rows()))
+        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(tuple(row[name] for name in PLACE), {})) for row in self._places.rows()))
         callers = (
             MismatchedCaller(_text(caller) or "", entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
             for caller, entry in self.callers
@@ -165,7 +169,7 @@ class ServedCounts:
         )
 
 
-def _mismatch(row: dict[str, Any], callers: set[bytes]) -> Mismatch:
+def _mismatch(row: dict[str, Any], callers: dict[bytes, None]) -> Mismatch:
     return Mismatch(
         row["what"],
         row["served_status"],
@@ -178,6 +182,7 @@ def _mismatch(row: dict[str, Any], callers: set[bytes]) -> Mismatch:
         _private.method(_text(row["method"])),
         _private.target(_text(row["target"])),
         min(len(callers), CALLERS),
+        tuple(_text(caller) or "" for caller in islice(callers, NAMED)),
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .._policy import Policy
     from . import Reader
 
-FORMAT = "orbgate resume 6"
+FORMAT = "orbgate resume 7"
 # How many seconds of work an interruption costs at most.
 EVERY = 60.0
 # A file may come from anywhere, and nothing in it is run: it has plain data and these.

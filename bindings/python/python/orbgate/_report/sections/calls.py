@@ -16,7 +16,7 @@ from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
 if TYPE_CHECKING:
     from ..._policy import Policy
     from ..figures import Changes, Figures, Outcome
-    from ..served import Served
+    from ..served import Mismatch, Served
     from ..spans import Unit
 
 
@@ -37,11 +37,11 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         rows = [
             (
                 str(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
-                number(row.row), shown(row.caller), parts.call(row.method, row.target),
+                _first(row), number(row.row), parts.call(row.method, row.target),
             )
             for row in of_kind[:top]
         ]
-        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first row": NUMBER, "its caller": CODE, "its call": CODE}
+        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first of them": CODE, "first row": NUMBER, "its call": CODE}
         if rows:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind)))
     callers = [
@@ -57,6 +57,13 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     if times:
         tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times)))
     return Section(name, finding, [], tables)
+
+
+def _first(row: Mismatch) -> str:
+    """The first callers of a route, and how many more there are."""
+    more = row.callers - len(row.first_callers)
+    names = [*map(shown, row.first_callers), *([f"and {bound(more, row.callers < CALLERS)} more"] if more else [])]
+    return "\n".join(names) or "–"
 
 
 def changes(found: Changes, calls: int, top: int) -> Section:
