@@ -248,6 +248,25 @@ def test_an_axis_has_one_unit() -> None:
         assert all(("k" in label) is unit for label in labels[1:]), labels
 
 
+def test_every_denied_call_is_in_a_tile() -> None:
+    """Malformed calls without a token were in no number of those without one."""
+    asked = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"}
+    bad, nowhere = {"target": "/a//b"}, {"target": "/nowhere"}
+    calls: list[dict[str, Any]] = [{}, bad, *({**bad, "kind": kind} for kind in (None, "", "USER")), {"kind": None}, {"kind": "USER"}, {**nowhere, "kind": None}, nowhere, {"scopes": ""}]
+    made = report(pa.Table.from_pylist([{**asked, **call} for call in calls]), POLICY)
+    tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
+    assert tiles["Denied"] == ("9", "90.0% of all: 4 malformed_request, 2 no_token, 1 invalid_token, 1 no_route, 1 scope_missing")
+    assert tiles["Without a token"] == ("3", "or with an invalid one; 3 more were malformed")
+    assert sum(row.calls for row in made.figures.denied_for) == made.figures.denied and made.figures.malformed_without_token == 3
+    more = "Malformed, and so denied before their token was asked for: 3 calls more without a valid one."
+    assert f"Called without a valid token: 1 route, by 2 calls. To no route of the policy: 1 such call more. {more}" in Page(made.html).texts
+    made = report(pa.Table.from_pylist([{**asked, **nowhere, "kind": None}, {**asked, **bad, "kind": None}]), POLICY)
+    said = "No route was called without a valid token. To no route of the policy: 1 such call. Malformed, and so denied before their token was asked for: 1 call more"
+    assert said in " ".join(Page(made.html).texts)
+    allowed = report(pa.Table.from_pylist([asked]), POLICY).html
+    assert "<dt>Denied</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed and "or with an invalid one</span>" in allowed
+
+
 def test_numbers_on_the_page_agree_with_each_other() -> None:
     """Calls without a token that ask for a route, and those that do not, are all in the sentence; a replay counts neither by route."""
     calls = [("GET", "/api/v1/external/orbs", None)] * 3 + [("GET", "/nowhere", None)] * 2 + [("GET", "/api/v1/external/orbs", "user")]

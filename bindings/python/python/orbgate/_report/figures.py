@@ -169,7 +169,8 @@ class Figures(NamedTuple):
 
     `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
     apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds. `caller_scopes` has the
-    callers whose every call was counted, and `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
+    callers whose every call was counted. `malformed_without_token` calls have no valid token and are denied for what is wrong with
+    them before that: `reasons` has them as malformed. `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
     all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
     """
 
@@ -190,6 +191,7 @@ class Figures(NamedTuple):
     unknown_is_exact: bool
     missing: Rows[MissingScope]
     probed: Rows[ProbedRoute]
+    malformed_without_token: int
     changes: Changes | None
     callers: Rows[CallerCount]
     caller_denials: Rows[CallerDenial]
@@ -226,6 +228,16 @@ class Figures(NamedTuple):
     def denied(self) -> int:
         """How many were denied."""
         return self.calls - self.allowed
+
+    @property
+    def denied_for(self) -> Rows[ReasonCount]:
+        """The reasons of the denied calls, which add up to all of them."""
+        return self.reasons.where(lambda row: row.decision == Effect.DENY)
+
+    @property
+    def tokenless(self) -> int:
+        """How many were denied because they have no valid token."""
+        return sum(row.calls for row in self.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
 
     @property
     def consuming(self) -> int:

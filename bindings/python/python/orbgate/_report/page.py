@@ -22,7 +22,6 @@ from .denials import RULES
 from .sections import sections
 from .numbers import bound, period, share, shown
 from .._number import number
-from .._terms import Reason
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -35,9 +34,6 @@ MOST_FILES = 10
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
 
-
-# A call without a token, or with one that is refused.
-TOKENLESS = (Reason.NO_TOKEN, Reason.INVALID_TOKEN)
 
 LONG = re.compile(r"\d{1,3}(?:,\d{3}){3,}")
 
@@ -114,17 +110,19 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     callers = "the log names none"
     if found.callers:
         callers = f"{bound(denied, found.callers_is_exact)} of them denied"
+    reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
+    malformed = f"; {number(found.malformed_without_token)} more were malformed" if found.malformed_without_token else ""
     return (
         calls,
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
-        Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all"),
+        Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all{': ' if found.denied else ''}{reasons}"),
         *_otherwise(found),
         *_changed(found),
         Tile("Consume orbs", number(found.consuming), orbs),
         Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
         Tile("Scopes unknown", bound(found.unknown_scopes, found.unknown_is_exact), "carried by tokens, and not in the policy"),
-        Tile("Without a token", number(sum(row.calls for row in found.reasons if row.reason in TOKENLESS)), "or with an invalid one"),
+        Tile("Without a token", number(found.tokenless), f"or with an invalid one{malformed}"),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
         *_told_apart(found),
         *_proved(found.properties),

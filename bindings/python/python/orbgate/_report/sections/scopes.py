@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from ..._terms import Reason
 from ...logs._columns import SPACE
 from ..charts import MOST_BARS, Bar
 from ..numbers import bound, short_routes, shown
@@ -110,13 +109,16 @@ def missing(found: Figures, top: int) -> Section:
 
 def probed(found: Figures, top: int) -> Section:
     name = "Without a token"
-    if not found.probed:
-        return Section(name, "No route was called without a valid token.", [], [])
     calls = sum(row.calls for row in found.probed)
     finding = f"Called without a valid token: {number(len(found.probed), 'route')}, by {number(calls, 'call')}."
-    tokenless = sum(row.calls for row in found.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
-    if tokenless > calls:
-        finding += f" To no route of the policy: {number(tokenless - calls, 'such call')} more."
+    if not found.probed:
+        finding = "No route was called without a valid token."
+    if found.tokenless > calls:
+        finding += f" To no route of the policy: {number(found.tokenless - calls, 'such call')}{' more' if calls else ''}."
+    if found.malformed_without_token:
+        finding += f" Malformed, and so denied before their token was asked for: {number(found.malformed_without_token, 'call')} more without a valid one."
+    if not found.probed:
+        return Section(name, finding, [], [])
     names = short_routes([row.route for row in found.probed[:MOST_BARS]])
     drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
     rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
