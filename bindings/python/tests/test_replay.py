@@ -294,24 +294,24 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Pat
 
 
 def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" {} 17\n'
-    lines = [line.format(200), *[line.format(f"2{letter}") for letter in "abcdefg"], line.format(200), "oops\n", line.format("2h"), "\n"]
+    line = '::1 - - [20/Nov/2026:13:05:00 +0000] "{}" 200 17\n'
+    lines = [line.format("GET /"), *[line.format(f"2{letter}") for letter in "abcdefg"], line.format("GET /"), "oops\n", line.format("2h"), "\n"]
     path = tmp_path / "access.log"
     for names in ([path], [path, tmp_path / "second.log"]):
         for name in names:
             name.write_text("".join(lines))
         _, out, _ = run(capsys, *names)
         heading = "rows that could not be read, by reason:\n"
-        rows = "  8  row 2: the status is `2a`, no number; alike, with others in its place: row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
+        rows = "  8  row 2: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
         if len(names) > 1:
             rows = (
-                "  16  row 2: `access.log`, row 2: the status is `2a`, no number; alike, with others in its place: row 3, 4, 5, 6 and others\n"
+                "  16  row 2: `access.log`, row 2: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n"
                 "   2  row 10: `access.log`, row 10: no host at the start; also row 22\n   2  row 12: `access.log`, row 12: blank line; also row 24\n"
             )
         assert out.endswith(heading + rows)
         found = json.loads(run(capsys, *names, "--json")[1])
         assert [(kind["reason"], kind["count"], len(kind["first"])) for kind in found["errors_by_reason"]] == [
-            ("the status is `…`, no number", 8 * len(names), 5), ("no host at the start", len(names), len(names)), ("blank line", len(names), len(names)),
+            ("the request is `…`, no method and target", 8 * len(names), 5), ("no host at the start", len(names), len(names)), ("blank line", len(names), len(names)),
         ]
         pytest.importorskip("vl_convert")
         made = report(names, Policy.external()).figures
