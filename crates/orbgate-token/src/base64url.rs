@@ -110,7 +110,7 @@ mod tests {
                         URL_SAFE_NO_PAD.decode(&text).ok(),
                         "{text:?}"
                     );
-                    text.truncate(place);
+                    text.truncate(place.saturating_add(1));
                     assert_eq!(
                         decode(&text),
                         URL_SAFE_NO_PAD.decode(&text).ok(),
@@ -118,6 +118,16 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    /// What is wrong with one does not cancel out what is wrong with the other.
+    #[test]
+    fn two_bytes_that_are_no_characters_are_seen() {
+        for (one, other) in (0..40).flat_map(|one| (0..one).map(move |other| (one, other))) {
+            let mut text = [b'A'; 40];
+            (text[one], text[other]) = (b'=', b'=');
+            assert_eq!(decode(&text), None, "{one}, {other}");
         }
     }
 
