@@ -18,7 +18,8 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let (whole, part) = (blocks.len().checked_mul(12)?, bytes_of(rest.len()));
-    let mut bytes = vec![0; whole.checked_add(part)?];
+    // Not zeros: for those, glibc does not take memory that was freed just now.
+    let mut bytes = vec![NONE; whole.checked_add(part)?];
     let (places, end) = bytes.as_chunks_mut::<12>();
     let mut seen = 0;
     for (place, block) in places.iter_mut().zip(blocks) {

@@ -16,7 +16,7 @@ pub(crate) enum JsonFault {
     DuplicateMember,
 }
 
-/// The members of a text's one object, in an order of their names. Texts without escapes are where they were: copies of a token's
+/// The members of a text's one object. Texts without escapes are where they were: copies of a token's
 /// claims would cost more than reading them.
 #[derive(Debug)]
 pub(crate) struct Object<'t>(Vec<(Text<'t>, Member<'t>)>);
@@ -62,12 +62,10 @@ impl<'t> Object<'t> {
         Ok(object)
     }
 
+    /// Looks at one after the other: a token has few, and most names differ in their length.
     pub(crate) fn get(&self, name: &str) -> Option<&Member<'t>> {
-        let place = self.0.binary_search_by(|(other, _)| other.order(name));
-        place
-            .ok()
-            .and_then(|place| self.0.get(place))
-            .map(|(_, member)| member)
+        let found = self.0.iter().find(|(other, _)| other.0 == name);
+        found.map(|(_, member)| member)
     }
 
     /// The member, if it is text.
