@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -265,12 +266,77 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.Captu
             bundle.unlink()
             code, said = interrupted()
     assert code == 130, said
-    assert "Traceback" not in said and "interrupted after " in said and f"{file}: " in said and "the same command goes on after them" in said
+    assert "Traceback" not in said and re.search(rf"^interrupted after [\d,]+ rows; the same command goes on after them, with --resume {re.escape(str(file))}$", said, re.MULTILINE)
     assert sorted(os.listdir(tmp_path)) == ["calls.csv", "state"]
     assert main(arguments) == 0 and sorted(os.listdir(tmp_path)) == ["calls.csv", "evidence.zip", "page.html"]
     pages = out.read_bytes(), bundle.read_bytes()
     assert main(arguments[:-2]) == 0 and pages == (out.read_bytes(), bundle.read_bytes())
     capsys.readouterr()
+
+
+SIGNALLED = """
+import signal, sys
+from orbgate.__main__ import main
+from orbgate.logs import _input
+from orbgate.logs._decide import Decider
+_input.PIECE = 50_000
+block, name, times = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+decide, seen = Decider.decide, []
+def decided(self, batch):
+    seen.append(1)
+    if len(seen) == block:
+        for _ in range(times):
+            signal.raise_signal(getattr(signal, name))
+    return decide(self, batch)
+Decider.decide = decided
+sys.exit(main(sys.argv[4:]))
+"""
+
+
+def signalled(folder: Path, command: str, name: str, block: int = 3, times: int = 1) -> tuple[int, str, Path]:
+    """Runs a command that gets signals while it counts a block, in its first minute."""
+    file, out = folder / "state", ["--out", str(folder / "page.html")] if command == "report" else []
+    arguments = [command, str(folder / "calls.csv"), "--tolerate", "1%", *out, "--resume", str(file)]
+    done = subprocess.run([sys.executable, "-c", SIGNALLED, str(block), name, str(times), *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr, file
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+@pytest.mark.parametrize("command", ["replay", "report"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_what_was_counted_before_a_signal_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, name: str) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+    code, said, file = signalled(tmp_path, command, name)
+    assert code == 130 and sorted(os.listdir(tmp_path)) == ["calls.csv", "state"], said
+    rows = json.loads(file.read_bytes().partition(b"\n")[0])["rows"]
+    # The block that was counted is kept, too.
+    assert 0 < rows < len(TABLE) and said == f"interrupted after {rows:,} rows; the same command goes on after them, with --resume {file}\n"
+    out = ["--out", str(tmp_path / "page.html")] if command == "report" else []
+    arguments = [command, str(path), "--tolerate", "1%", *out]
+    capsys.readouterr()
+    assert main([*arguments, "--resume", str(file)]) == 0
+    resumed = capsys.readouterr().out, out and (tmp_path / "page.html").read_bytes()
+    assert main(arguments) == 0 and resumed == (capsys.readouterr().out, out and (tmp_path / "page.html").read_bytes())
+    assert not file.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
+    written(tmp_path, "calls.csv")
+    code, said, file = signalled(tmp_path, "replay", "SIGINT", times=2)
+    assert code == 130 and not file.exists() and "Traceback" not in said
+    assert re.fullmatch(r"interrupted after [\d,]+ rows; nothing was written\n", said)
+
+
+def test_before_the_first_row_there_is_nothing_to_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    (path,) = written(tmp_path, "calls.csv")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orbgate.logs._tables.delimited", interrupted)
+    assert main(["replay", str(path), "--resume", str(tmp_path / "state")]) == 130
+    assert capsys.readouterr().err == "interrupted before any row was read; nothing was written\n" and os.listdir(tmp_path) == ["calls.csv"]
 
 
 def test_what_is_no_file_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,10 @@ import contextlib
 import json
 import os
 import re
+import shlex
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +51,7 @@ exit codes:
   0  every row was decided, allowed or denied; or all but as many as --tolerate says
   1  so it was, and a property of --properties does not hold
   2  could not run, or more rows could not be read; all others were decided; also if 1 holds, too
-  130  interrupted; nothing was written but the file of --resume
+  130  interrupted by Ctrl-C, with --resume also by SIGTERM; nothing was written but the file of --resume
 """
 
 
@@ -83,7 +86,7 @@ def add_resume_to(parser: argparse.ArgumentParser, end: str) -> None:
     parser.add_argument(
         "--resume",
         metavar="FILE",
-        help=f"keep every minute in this file how far counting has come; if it is there, go on from there. It is removed once {end}",
+        help=f"keep in this file how far counting has come, every minute and when it is interrupted by Ctrl-C or SIGTERM; if it is there, go on from there. It is removed once {end}",
     )
 
 
@@ -173,7 +176,7 @@ def run(options: argparse.Namespace) -> int:
     if options.resume and is_log(options.resume, log):
         options.parser.error("--resume is the log itself")
     resume = None if options.resume is None else Resume(options.resume, log, policy, base, f"replay with {number(options.examples, 'example')}")
-    with progress(log) as watch, kept(resume):
+    with progress(log, resume) as watch:
         summary = replayed(log, policy, base, options.out, options.top, options.examples, watch, resume)
     if options.json:
         said = summary.to_dict()
@@ -196,28 +199,38 @@ def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:
 
 
 @contextlib.contextmanager
-def progress(log: Reader) -> Iterator[Callable[[], None] | None]:
-    """Shows on a terminal how far reading has come."""
+def progress(log: Reader, resume: Resume | None = None) -> Iterator[Callable[[], None] | None]:
+    """Shows on a terminal how far reading has come, and says where an interrupted command can be gone on with."""
     try:
         tqdm = needs("tqdm", "logs").tqdm if sys.stderr.isatty() else None
     except ImportError:
         tqdm = None
     try:
-        yield from _bar(log, tqdm) if tqdm else (None,)
+        with _interrupted_by_signals(resume):
+            yield from _bar(log, tqdm) if tqdm else (None,)
     except KeyboardInterrupt:
-        print(f"interrupted after {number(log.rows, 'row')}; nothing was written", file=sys.stderr)
+        if resume is not None and resume.rows:
+            on = f"the same command goes on after them, with --resume {shlex.quote(resume.path)}"
+            print(f"interrupted after {number(resume.rows, 'row')}; {on}", file=sys.stderr)
+        else:
+            rows = f"after {number(log.rows, 'row')}" if log.rows else "before any row was read"
+            print(f"interrupted {rows}; nothing was written", file=sys.stderr)
         raise
 
 
 @contextlib.contextmanager
-def kept(resume: Resume | None) -> Iterator[None]:
-    """Says where an interrupted command can be gone on with."""
+def _interrupted_by_signals(resume: Resume | None) -> Iterator[None]:
+    """Has Ctrl-C and `kill` write first what was counted. Only a main thread has signals, and what is ignored stays so."""
+    if resume is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heeded = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) != signal.SIG_IGN]
+    before = {one: signal.signal(one, lambda *_: resume.interrupt()) for one in heeded}
     try:
         yield
-    except KeyboardInterrupt:
-        if resume is not None and resume.rows:
-            print(f"{resume.path}: {number(resume.rows, 'row')}; the same command goes on after them", file=sys.stderr)
-        raise
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _bar(log: Reader, tqdm: Any) -> Iterator[Callable[[], None]]:

@@ -13,7 +13,7 @@ from .._report import TITLE, TOP, check_needs, make
 from .._number import number
 from ..logs._text import shown
 from .properties import add_properties_to, code, prove, text
-from .replay import add_log_to, add_resume_to, exit_code, is_log, kept, open_log, progress
+from .replay import add_log_to, add_resume_to, exit_code, is_log, open_log, progress
 
 DESCRIPTION = (
     "Decide every request of a log, and write a page of HTML about it: charts and tables in one file, no scripts."
@@ -37,7 +37,7 @@ exit codes:
   0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
   1  it is, and a property of --properties does not hold
   2  could not run, or more rows could not be read; the page is of all others, and says so; also if 1 holds, too
-  130  interrupted; nothing was written but the file of --resume
+  130  interrupted by Ctrl-C, with --resume also by SIGTERM; nothing was written but the file of --resume
 """
 
 
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         if path is not None and is_log(path, log):
             options.parser.error(f"{name} is the log itself")
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
-    with progress(log) as watch, kept(resume):
+    with progress(log, resume) as watch:
         made = make(log, policy, options.title, options.top, watch, base, proved, resume)
     made.save(options.out)
     found = made.figures

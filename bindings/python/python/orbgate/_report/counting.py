@@ -103,10 +103,9 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     if resume is not None and (state := resume.load()) is not None:
         log.restore(state["log"])
         counted.restore(state["counted"])
-    for part in log.parts():
+    parts = log.parts()
+    for part in parts if resume is None else resume.over(parts, log, lambda: {"log": log.state(), "counted": counted.state()}):
         counted.add(part)
-        if resume is not None and log.is_between_blocks and resume.is_due():
-            resume.save({"log": log.state(), "counted": counted.state()}, log.rows)
     counted.end()
     served, orbs, denials, usage, callers = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers
     found = _outcomes(counted.outcomes)

@@ -254,14 +254,13 @@ def replayed(
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(_writer(out)) if out is not None else None
         try:
-            for batch in log.exact():
+            batches = log.exact()
+            for batch in batches if resume is None else resume.over(batches, log, lambda: {"place": log.place(), "counted": summary.state()}):
                 decided = new.decide(batch)
                 before = old and old.decide(batch)
                 summary.count(batch, decided, before)
                 if write:
                     write(_row_by_row(log.shown(batch), new.plain(decided), before and new.plain(before)))
-                if resume is not None and log.is_between_blocks and resume.is_due():
-                    resume.save({"place": log.place(), "counted": summary.state()}, log.rows)
                 if watch:
                     watch()
         except TableError as error:

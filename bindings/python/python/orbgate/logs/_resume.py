@@ -18,11 +18,25 @@ from ._heavy import Heavy
 from ._counts import Counts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Protocol, TypeVar
+
     from .._policy import Policy
     from . import Reader
 
+    T = TypeVar("T")
+
+    class Counting(Protocol):
+        """A log that is being counted: how many rows there were, and whether another run can go on here."""
+
+        @property
+        def rows(self) -> int: ...
+
+        @property
+        def is_between_blocks(self) -> bool: ...
+
 FORMAT = "orbgate resume 7"
-# How many seconds of work an interruption costs at most.
+# How many seconds of work a run that is killed, or interrupted when all is counted, loses at most.
 EVERY = 60.0
 # A file may come from anywhere, and nothing in it is run: it has plain data and these.
 KNOWN = {
@@ -47,6 +61,7 @@ class Resume:
         # How many rows it is about.
         self.rows = 0
         self._saved = time.monotonic()
+        self._is_counting = self._is_interrupted = False
         self._about = {
             "the command": command,
             "the version of orbgate": VERSION,
@@ -57,9 +72,26 @@ class Resume:
             "the files' names": [name for name, _ in log.digests()],
         }
 
-    def is_due(self) -> bool:
-        """Whether it is time to write."""
-        return time.monotonic() - self._saved >= EVERY
+    def over(self, parts: Iterable[T], log: Counting, state: Callable[[], Any]) -> Iterator[T]:
+        """The parts of a log. What was counted of them is written every minute, and before an interruption."""
+        try:
+            for part in parts:
+                self._is_counting = True
+                yield part
+                if log.is_between_blocks and (self._is_interrupted or time.monotonic() - self._saved >= EVERY):
+                    self.save(state(), log.rows)
+                    if self._is_interrupted:
+                        break
+        finally:
+            self._is_counting = False
+        if self._is_interrupted:
+            raise KeyboardInterrupt
+
+    def interrupt(self) -> None:
+        """Ends counting behind the block that is being counted; a second time, or while nothing is counted, at once."""
+        if self._is_interrupted or not self._is_counting:
+            raise KeyboardInterrupt
+        self._is_interrupted = True
 
     def save(self, state: Any, rows: int) -> None:
         """Writes what was counted."""
