@@ -74,7 +74,7 @@ def test_what_is_left_out_is_said() -> None:
     assert said["Scopes that denied calls lacked"] == [f"{len(made.figures.missing)} rows"]
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
-    assert tiles["Scopes unknown"][0] == "30" and tiles["Without a token"][0] == "2" and tiles["Signs in denials"] == ("1", "of 1 probe")
+    assert tiles["Scopes unknown"][0] == "30" and tiles["Without a token"][0] == "2" and tiles["Signs in denials"] == ("1", "group of denied calls that is a sign of 1 probe")
     assert tiles["Decided otherwise"] == ("0", "than by the other policy; 0 newly allowed, 0 denied")
     words = " ".join(Page(made.html).texts)
     for mark in ("steady where half", "a burst where", "uneven between", "“–” is", "“…” where", "“At least” is", "“(no route)” where"):

@@ -104,6 +104,8 @@ def faults(frame: dict[str, Any]) -> list[str]:
     # On a telephone or a tablet, rows are cards.
     if frame["scrolled"]:
         found.append(f"{frame['scrolled']} tables are wider than their place")
+    if frame["unnamed"]:
+        found.append(f"{frame['unnamed']} values do not say what they are")
     if frame["silent"]:
         found.append(f"{frame['silent']} tables hide rows and do not say how many")
     if frame["sideways"]:
@@ -139,10 +141,11 @@ def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
     without = re.sub("<meta http-equiv[^>]*>", "", broken)
     pale = without.replace("--quiet: #566270", "--quiet: #b0b0b0").replace('class="wide" aria', 'class="gone" aria')
     pale = pale.replace(".table .more { position: sticky;", ".table .more { position: static;")
+    pale = pale.replace("td::before {", "td:not(:first-child)::before {")
     frames, _ = look(pale, tmp_path)
     assert {frame["title"] for frame in frames} == {"ran"}
     found = " ".join(fault for frame in frames for fault in faults(frame))
-    for fault in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "loads http://nowhere.invalid/missing.png"):
+    for fault in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "values do not say what they are", "loads http://nowhere.invalid/missing.png"):
         assert fault in found
 
 

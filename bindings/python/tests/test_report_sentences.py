@@ -51,9 +51,9 @@ def test_signs_and_the_clients_that_have_them_are_counted_apart() -> None:
         return [{**CALL, "caller": caller, "scopes": "", "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
 
     tile = re.compile(r"<dt>Signs in denials</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
-    assert tile.findall(page(*lacks("ann", "orbs", "keys"))) == [("2", "of 1 misconfigured client")]
-    assert tile.findall(page(*lacks(None, "orbs"))) == [("1", "of a misconfigured client that is not named")]
-    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("3", "of 2 misconfigured clients; a misconfigured client that is not named")]
+    assert tile.findall(page(*lacks("ann", "orbs", "keys"))) == [("2", "groups of denied calls that are signs of 1 misconfigured client")]
+    assert tile.findall(page(*lacks(None, "orbs"))) == [("1", "group of denied calls that is a sign of a misconfigured client that is not named")]
+    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("3", "groups of denied calls that are signs of 2 misconfigured clients and a misconfigured client that is not named")]
 
 
 def test_calls_that_are_in_no_span_of_time_are_counted() -> None:

@@ -154,7 +154,11 @@ def _told_apart(found: Figures) -> Sequence[Tile]:
     clients = Counter(what for what, caller in {*signs} if caller is not None)
     said = [number(clients[what], what) for what in RULES if clients[what]]
     said += [f"a {what} that is not named" for what in RULES if (what, None) in signs]
-    return [Tile("Signs in denials", bound(len(signs), found.denials_is_exact), f"of {'; '.join(said)}" if said else "nothing that is told apart")]
+    figure = bound(len(signs), found.denials_is_exact)
+    if not said:
+        return [Tile("Signs in denials", figure, "no group of denied calls is a sign of a client that is told apart")]
+    groups = "group of denied calls that is a sign" if len(signs) == 1 else "groups of denied calls that are signs"
+    return [Tile("Signs in denials", figure, f"{groups} of {', '.join(said[:-1])}{' and ' if said[1:] else ''}{said[-1]}")]
 
 
 def _proved(found: Properties | None) -> Sequence[Tile]:
