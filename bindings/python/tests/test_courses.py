@@ -88,7 +88,7 @@ def test_beyond_that_the_truth_is_between_the_limits_and_no_course_is_wrong(seed
 def test_neither_the_order_nor_the_batches_nor_an_interruption_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(3)
     groups = {group: near_a_limit(draw, draw.choice([10, 65, 300, 2_000])) for group in range(60)}
-    for most in (1 << 20, 9_000, 4_000):
+    for most in (1 << 19, 9_000, 4_000):
         monkeypatch.setattr(courses, "MOST_SECONDS", most)
         first = halves(counted(groups))
         for seed, at_once in ((1, 77), (2, 5_000), (3, 100_000)):

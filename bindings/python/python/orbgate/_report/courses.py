@@ -18,7 +18,7 @@ FEW = 10
 # A burst is half of the calls in at most such a part of the log's time, a steady course in at least such a one.
 BURST_PART, STEADY_PART = 24, 4
 # How many different seconds of all groups are kept, in 40 bytes each and several times that while they are counted.
-MOST_SECONDS = 1 << 20
+MOST_SECONDS = 1 << 19
 # How many rows are grouped at once, and otherwise in how many parts.
 ROWS_AT_ONCE, PARTS = 1 << 18, 16
 
