@@ -9,7 +9,7 @@ import pickle
 import time
 from hashlib import sha256
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import TableError
 from .._native import VERSION
@@ -19,21 +19,11 @@ from ._counts import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Protocol, TypeVar
 
     from .._policy import Policy
     from . import Reader
 
-    T = TypeVar("T")
-
-    class Counting(Protocol):
-        """A log that is being counted: how many rows there were, and whether another run can go on here."""
-
-        @property
-        def rows(self) -> int: ...
-
-        @property
-        def is_between_blocks(self) -> bool: ...
+T = TypeVar("T")
 
 FORMAT = "orbgate resume 7"
 # How many seconds of work a run that is killed, or interrupted when all is counted, loses at most.
@@ -46,6 +36,16 @@ KNOWN = {
     ("orbgate.logs._heavy", "Entry"),
     ("orbgate._report.denials", "Evidence"),
 }
+
+
+class Counting(Protocol):
+    """A log that is being counted: how many rows there were, and whether another run can go on here."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def is_between_blocks(self) -> bool: ...
 
 
 class Resume:
