@@ -96,6 +96,43 @@ def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
     assert "3 calls, at 1970-01-01 00:00:17.250000 (row 10), 9999-12-31 23:59:41 to 9999-12-31 23:59:59.000001 (row 11)." in summary["warnings"][-1]
 
 
+def same_times(log: Any, **said: Any) -> tuple[dict[str, Any], Any]:
+    """What `replay` and the report say, which must be one and the same of when calls were made."""
+    summary, found = logs.replay(logs.read(log, **said), POLICY).to_dict(), report(log, POLICY, **said).figures
+    ends = [end and f"{end.isoformat()}+00:00" for end in (found.first, found.last)]
+    assert [summary["first_time"], summary["last_time"]] == ends
+    far = [(f"{row.time.isoformat()}+00:00", f"{row.until.isoformat()}+00:00", row.calls, row.row, row.where) for row in found.outlying]
+    assert [tuple(row.values()) for row in summary["outlying_times"]["first"]] == [(time, until, *of) for time, until, *of in far[:5]]
+    assert (summary["outlying_times"]["different"], summary["outlying_times"]["calls"]) == (len(far), found.outlying_calls)
+    assert (summary["unread_times"], summary["errors"], summary["warnings"]) == (found.unread_times, found.unread, list(found.warnings))
+    return summary, found
+
+
+@pytest.mark.parametrize("calls", [0, 2, 40])
+def test_rows_that_could_not_be_read_have_no_part_in_the_period(tmp_path: Path, calls: int) -> None:
+    path = tmp_path / "access.log"
+    unread = ['::1 - - [%s:09:00:00 +0000] "\\x16\\x03\\x01" 400 0\n' % day for day in ("20/Nov/2026", "01/Jan/1970", "99/Nov/2026")]
+    path.write_text(unread[0] + "".join(f'::1 - - [{2 + at % 2:02}/Nov/2026:09:00:00 +0000] "GET /api/v1/external/orbs HTTP/1.1" 200 0\n' for at in range(calls)) + "".join(unread[1:]))
+    summary, _ = same_times(path, kind="user", scopes="read:orbs")
+    assert (summary["rows"], summary["errors"], summary["unread_times"]) == (calls + 3, 3, 0)
+    assert (summary["first_time"], summary["last_time"]) == (("2026-11-02T09:00:00+00:00", "2026-11-03T09:00:00+00:00") if calls else (None, None))
+    assert summary["outlying_times"]["calls"] == 0
+
+
+def test_a_large_log_has_the_same_outlying_times_in_replay_and_report() -> None:
+    # Fewer seconds than are told apart, and more of them with their decisions; some calls name no time.
+    calls, odd = 72_000, [datetime(1970, 1, 1, 0, 0, at) for at in (3, 1, 2)]
+    times: list[datetime | None] = [START + timedelta(seconds=at // 2) for at in range(calls)]
+    times[100:100] = odd
+    times[9:9] = [None] * 2
+    log = pa.table({
+        "method": ["GET"] * len(times), "target": ["/api/v1/external/account"] * len(times), "kind": ["user"] * len(times),
+        "scopes": ["read:account", "read:keys"] * (len(times) // 2) + ["read:keys"] * (len(times) % 2), "time": pa.array(times, pa.timestamp("us", "UTC")),
+    })
+    summary, found = same_times(log)
+    assert summary["outlying_times"]["calls"] == 3 and [(row.row, row.calls) for row in found.outlying] == [(103, 3)]
+
+
 def test_what_is_no_outlier_stays() -> None:
     hour = timedelta(hours=1)
 

@@ -21,7 +21,7 @@ NAMED = 3
 class OutlyingTime(NamedTuple):
     """A time that is far from those of nearly all calls: how many calls have it, and the first one's row, counted from 1, and where that is.
 
-    Times of one second are one; in a log of more than 65,536 seconds, those of one minute, hour or day. `time` is the earliest and `until` the
+    Times of one second are one; in a log of more than 65,536 seconds, counted for each decision, those of one minute, hour or day. `time` is the earliest and `until` the
     latest of them.
     """
 

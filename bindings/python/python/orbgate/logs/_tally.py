@@ -26,8 +26,8 @@ class Tally:
         self.rows = 0
         self.errors = 0
         self.kinds: _unread.Kinds = {}
-        # How many calls when, to tell which times are far from the others.
-        self.times = Times(first=("row",), ends=True)
+        # How many calls when, to tell which times are far from the others, as a report counts them.
+        self.times = Times(("decision",), first=("row",), ends=True)
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
         # By what the status of the log says, and whether the policy allows the call.
         self.served: Counter[tuple[str, bool]] = Counter()
@@ -40,7 +40,7 @@ class Tally:
         """Counts a batch and its decisions."""
         self.rows += batch.num_rows
         self._count_errors(batch)
-        self._count_times(batch["time"], batch["row"])
+        self._count_times(batch, decided["decision"])
         grouped = decided.group_by(list(KEY), use_threads=False).aggregate(
             [([], "count_all"), *((name, "first") for name in FOLLOWERS)]
         )
@@ -66,11 +66,12 @@ class Tally:
         unread = batch.filter(self._pc.is_valid(batch["error"]))
         _unread.count(self.kinds, unread["row"], unread["error"])
 
-    def _count_times(self, times: Any, rows: Any) -> None:
+    def _count_times(self, batch: Any, decision: Any) -> None:
+        """Counts when calls were made. A row that could not be read is none, whatever time it has."""
         # As times of a calendar: there may be no time zones on the machine, not even UTC.
-        if times.null_count < len(times):
-            timed = self._pa.table({"time": times.cast(self._pa.timestamp("us")), "row": rows})
-            self.times.add(timed.filter(self._pc.is_valid(timed["time"])))
+        time = batch["time"].cast(self._pa.timestamp("us"))
+        timed = self._pa.table({"time": time, "decision": decision.cast(self._pa.string()), "row": batch["row"]})
+        self.times.add(timed.filter(self._pc.is_null(batch["error"])))
 
     def period(self, where: Callable[[int], str]) -> tuple[datetime | None, datetime | None, list[OutlyingTime]]:
         """From when to when, but for times that are far from all others; and those."""
