@@ -233,6 +233,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         """Has the SHA-256 of each file taken while it is read."""
         for log in self._inputs:
             log.sha256 = hashlib.sha256()
+            # Of several files, one may be another one compressed.
+            log.text_sha256 = hashlib.sha256() if len(self._inputs) > 1 else None
 
     def digests(self) -> list[tuple[str, str | None]]:
         """The names of the files, without the folders that they share, and their SHA-256; none of a file that was not read to its end."""

@@ -50,6 +50,9 @@ class Input(io.RawIOBase):
         # Of the bytes so far, if it is wanted.
         self.sha256: hashlib._Hash | None = None
         self._is_whole = False
+        # Of the text of a compressed file so far, if that is wanted, to know it again however it is compressed.
+        self.text_sha256: hashlib._Hash | None = None
+        self._is_text_whole = self._is_compressed = self._has_text = False
         self._file: IO[bytes] | None = None
         self._stream: Any = None
         self._start = b""
@@ -82,10 +85,14 @@ class Input(io.RawIOBase):
 
     @property
     def identity(self) -> object:
-        """The same of two files with the same content, as far as that is known; None of an empty one, and of standard input."""
+        """The same of two files with the same content, compressed or not, as far as that is known; None of an empty one, and of standard input."""
         if not self.size:
             return None
-        return self._inode if self.sha256 is None else self.digest
+        if self.sha256 is None:
+            return self._inode
+        if self.text_sha256 is None or not self._is_compressed or not self._is_text_whole:
+            return self.digest
+        return self.text_sha256.hexdigest() if self._has_text else None
 
     @property
     def digest(self) -> str | None:
@@ -129,6 +136,10 @@ class Input(io.RawIOBase):
                 part = self._stream.read1(PIECE)
             except BROKEN as error:
                 part, broken = b"", TableError(f"cannot read {self.name}: {error}")
+            if self.text_sha256 is not None and self._is_compressed:
+                self.text_sha256.update(part)
+                self._has_text = self._has_text or bool(part)
+            self._is_text_whole = not part and broken is None
             parts.append(part)
             size += len(part)
             if size >= PIECE or not part:
@@ -140,6 +151,7 @@ class Input(io.RawIOBase):
                 return
 
     def _decompressed(self) -> Any:
+        self._is_compressed = self._start == ZSTD or self._start.startswith(GZIP)
         if self._start.startswith(GZIP):
             return gzip.GzipFile(fileobj=io.BufferedReader(self, READ))
         if self._start == ZSTD:
