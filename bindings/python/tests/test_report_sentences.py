@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import json
 import re
@@ -136,6 +137,11 @@ def test_what_the_page_says_that_it_leaves_out_is_not_on_it(tmp_path: Path) -> N
         tables = [str(cell) for _, rows in bundle.tables(each.figures) for row in rows for cell in row]
         for text in (html.unescape(each.html), *tables, each.bundle().decode("latin-1")):
             assert SECRET not in text and JWT not in text and JWT[:36] not in text
+    for log in (pa.Table.from_pylist(calls, schema), access):
+        replayed = logs.replay(logs.read(log), POLICY, base=SHOP, top=99, examples=99)
+        held = audit.privileges(log, POLICY)
+        for text in (str(replayed), json.dumps(replayed.to_dict()), json.dumps(held.proposal())):
+            assert SECRET not in text and JWT not in text and JWT[:36] not in text
     assert of_access.figures.unread_by_reason and all("…`" in row.why for row in of_access.figures.unread_by_reason)
     assert sorted(row.scope.partition("…")[0] for row in made.figures.unknown) == ["(like a token)", "(long)", "Bearer"]
     assert _private.RULE in words(made.html) and _private.RULE in " ".join(Path(__file__).parents[1].joinpath("README.md").read_text("utf-8").split())
@@ -166,6 +172,32 @@ def test_a_file_that_is_counted_twice_is_named(tmp_path: Path) -> None:
     assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "twice" in warning]
     reader = logs.read(tmp_path, kind="user")
     assert list(reader) and any("`link.log` as `b.log`." in warning for warning in reader.warnings)
+
+
+def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
+    text = '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17\n' * 3
+    packed = gzip.compress(text.encode())
+    files = {
+        "a.log": text.encode(), "b.log.gz": packed, "c.log.gz": gzip.compress(text.encode(), 1), "d.log.gz": gzip.compress(text[:99].encode()) + gzip.compress(text[99:].encode()),
+        "e.log.gz": gzip.compress(b"\n" + text.encode()), "f.log.gz": gzip.compress(b""), "g.log.gz": gzip.compress(b"", 1), "h.log.zst": pa.compress(text.encode(), "zstd", asbytes=True),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+
+    def warned(*names: str) -> list[str]:
+        paths = [tmp_path / name for name in names]
+        found = [logs.replay(logs.read(paths, kind="user", scopes="look"), SHOP).to_dict()["warnings"], report(paths, SHOP, kind="user", scopes="look").figures.warnings]
+        [said, again] = [[warning.partition(" another file: ")[2] for warning in each if warning.startswith("Counted twice, ")] for each in found]
+        assert said == again
+        return said
+
+    assert warned("a.log", "b.log.gz", "e.log.gz") == ["`b.log.gz` as `a.log`."]
+    assert warned("b.log.gz", "a.log") == ["`a.log` as `b.log.gz`."]
+    assert warned("b.log.gz", "c.log.gz", "d.log.gz", "h.log.zst") == ["`c.log.gz` as `b.log.gz`, `d.log.gz` as `b.log.gz`, `h.log.zst` as `b.log.gz`."]
+    assert not warned("a.log", "e.log.gz", "f.log.gz", "g.log.gz")
+    # A log that breaks off is not taken for another one.
+    (tmp_path / "half.log.gz").write_bytes(packed[:-9])
+    assert not warned("a.log", "half.log.gz")
 
 
 def test_the_same_path_twice_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a report shows of a log's texts: not what is likely to carry a secret. Figures go through here, so that no table and no bundle has more."""
+"""What a report or a summary shows of a log's texts: not what is likely to carry a secret. Figures go through here, so that no table and no bundle has more."""
 
 from __future__ import annotations
 
@@ -57,6 +57,11 @@ def scope(text: str) -> str:
         return text
     what = "like a token" if JWT.search(text) else "long"
     return f"({what})…{blake2b(text.encode('utf-8', 'backslashreplace'), digest_size=16).hexdigest()}"
+
+
+def scopes(text: str) -> str:
+    """The scopes of a token as an example."""
+    return " ".join(map(scope, text.split(" ")))
 
 
 def message(text: str) -> str:

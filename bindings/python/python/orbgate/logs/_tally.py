@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .._extras import needs
-from . import _unread
+from . import _private, _unread
 from ._decide import FOLLOWERS, KEY
 from ._bulk import OutlyingTime, apart
 from ._heavy import ROWS_AT_ONCE, Heavy
@@ -115,9 +115,9 @@ def _call(row: dict[str, Any]) -> tuple[str, str]:
     """Why a call was denied, and which it was."""
     if row["by_scope"] is not None:
         return row["reason"], f"scope {_text(row['by_scope'])}"
-    method = _text(row["method"])
+    method = _private.method(_text(row["method"])) or ""
     # Where the method is the fault, a route has none.
-    place = row["route"] or _text(row["target"])
+    place = row["route"] or _private.target(_text(row["target"])) or ""
     return row["reason"], place if place.startswith(f"{method} ") else f"{method} {place}"
 
 
@@ -176,7 +176,9 @@ def _of(group: dict[str, Any], side: str, name: str) -> Any:
 def _example(batch: Any, at: int) -> dict[str, Any]:
     names = ("row", "method", "target", "by_scope", "kind", "scopes", "caller")
     row = batch.slice(at, 1).select(list(names)).to_pylist()[0]
-    return {name: _text(value) if isinstance(value, bytes) else value for name, value in row.items()}
+    row = {name: _text(value) if isinstance(value, bytes) else value for name, value in row.items()}
+    shown = {"method": _private.method, "target": _private.target, "kind": _private.token, "scopes": _private.scopes}
+    return {name: value if value is None or name not in shown else shown[name](value) for name, value in row.items()}
 
 
 def outcome(decision: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from .._extras import needs
+from . import _private
 
 # How many rows of each reason are kept, and how many reasons. The rest of them have one place together.
 FIRST = 5
@@ -62,7 +63,7 @@ def count(kinds: Kinds, rows: Any, errors: Any) -> None:
 
 def by_reason(kinds: Kinds) -> list[UnreadReason]:
     """The reasons, first that of most rows."""
-    found = (UnreadReason(reason, rows, tuple((row, why) for row, why in first)) for reason, (rows, first) in kinds.items())
+    found = (UnreadReason(reason, rows, tuple((row, _private.message(why)) for row, why in first)) for reason, (rows, first) in kinds.items())
     return sorted(found, key=lambda kind: (-kind.rows, kind.first))
 
 
@@ -70,7 +71,7 @@ def first_rows(kinds: Kinds, most: int) -> list[tuple[int, str]]:
     """The first rows, and of each reason the first one."""
     one = sorted((row, why) for _, first in kinds.values() for row, why in first[:1])
     others = sorted((row, why) for _, first in kinds.values() for row, why in first[1:])
-    return sorted([*one, *others[: max(0, most - len(one))]])
+    return [(row, _private.message(why)) for row, why in sorted([*one, *others[: max(0, most - len(one))]])]
 
 
 def alike(kind: dict[str, Any]) -> bool:
