@@ -108,7 +108,13 @@ def test_a_client_that_lacks_several_scopes_is_told_of_each() -> None:
     """How many others it lacks, and what else is denied to it, does not make it right."""
     several = "orbgate: 1\napis: {a: {base_path: /v, scopes: {a: {orbs: false, routes: [GET /a]}, b: {orbs: false, routes: [GET /b]}, c: {orbs: false, routes: [GET /c]}, d: {orbs: false, routes: [GET /d]}}}}"
     log = [call for scope in "abc" for call in calls("cron", 40, "GET", f"/v/{scope}", DAY / 40)] + calls("cron", 9, "GET", "/v/d", DAY / 9)
-    rows = report(pa.Table.from_pylist([{**call, "scopes": ""} for call in log]), Policy.from_yaml(several)).figures.denials
+    log += calls("other", 40, "GET", "/v/a", DAY / 40) + [{**call, "caller": None} for call in calls("", 40, "GET", "/v/a", DAY / 40)]
+    made = report(pa.Table.from_pylist([{**call, "scopes": ""} for call in log]), Policy.from_yaml(several))
+    assert {row.caller: row.caller_lacks for row in made.figures.denials} == {"cron": 4, "other": 1, None: 1}
+    text = html.unescape(" ".join(Page(made.html).texts))
+    assert text.count("; this caller lacks 4 scopes in all") == 3 and text.count("; this caller lacks 1 scope in all") == 1
+    assert text.count("; calls without a caller lack 1 scope in all") == 1
+    rows = made.figures.denials.where(lambda row: row.caller == "cron")
     assert {(row.scope, row.looks_like) for row in rows} == {("a", "misconfigured client"), ("b", "misconfigured client"), ("c", "misconfigured client"), ("d", None)}
 
 

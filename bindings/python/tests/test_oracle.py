@@ -245,6 +245,7 @@ def check_denials(found: Any, want: Expected) -> None:
         assert row.rows == tuple(number for number, *_ in calls[:5]) and row.base_allowed == sum(before for *_, before in calls)
         assert row.malformed == sum(reason == "malformed_request" for _, _, reason, _ in calls)
         assert row.caller_calls == want.all_calls[row.caller]
+        assert row.caller_lacks == len({scope for caller, _, scope in want.denials if caller == row.caller and scope is not None})
         paths = {call.values["target"].partition("?")[0] for _, call, _, _ in calls}
         assert row.paths == (len(paths) if row.pattern == "unknown paths" else 0)
         times = sorted(call.instant.replace(tzinfo=None) for _, call, _, _ in calls if call.instant is not None)

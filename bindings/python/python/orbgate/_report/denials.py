@@ -40,7 +40,7 @@ ID = re.compile(rb"(?<=/)(?:\d+|\d{4}-\d\d-\d\d|[^/@]+@[^/@]+|[0-9a-fA-F]{8}(?:-
 
 # The definitions, as the page and the README have them.
 RULES = {
-    MISCONFIGURED: f"lacks one scope, or a user's token for it, in {FEW} calls or more, steadily over the log's time",
+    MISCONFIGURED: f"lacks one scope, or a user's token for it, in {FEW} calls or more, steadily over the log's time. Somebody who tries what a token may do looks the same",
     STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is taken for the older one",
     PROBE: (
         f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
@@ -57,7 +57,8 @@ class Denied(NamedTuple):
     valid token". `scope` is the scope that the calls lacked, `routes` are those that
     they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
     differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
-    has in all (None where that is not exact), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls of the log's period, but for outlying times, came within `half_seconds` from
+    has in all (None where that is not exact), `caller_lacks` how many scopes its denied calls lacked in all, a user's token for them
+    included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls of the log's period, but for outlying times, came within `half_seconds` from
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
     and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
     otherwise "not clear".
@@ -73,6 +74,7 @@ class Denied(NamedTuple):
     paths: int
     paths_in_hour: int
     caller_calls: int | None
+    caller_lacks: int
     malformed: int
     base_allowed: int | None
     first: datetime | None
@@ -161,11 +163,12 @@ class DenialCounts:
         """
         spans = self.seconds.by_group()
         period = None if first is None or last is None else Period(second_of(first), second_of(last))
+        lacked = Counter(caller for caller, _ in {(caller, scope) for (caller, _, scope), _ in self.groups if scope is not None})
         rows = []
         for group, entry in self.groups:
             of = spans.get(self._evidence[group].number)
             half = None if of is None or period is None else of.half(period, entry.missed)
-            rows.append(self._row(group, entry, half, half and period and half.course(period), calls_of(group[0])))
+            rows.append(self._row(group, entry, half, half and period and half.course(period), calls_of(group[0]), lacked[group[0]]))
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -272,7 +275,7 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, whole: int | None) -> Denied:
+    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, whole: int | None, lacked: int) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         looks_like = None
@@ -286,7 +289,7 @@ class DenialCounts:
         return Denied(
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), evidence.most_in_hour(), whole, evidence.malformed, evidence.base_allowed if self._has_base else None,
+            len(evidence.paths), evidence.most_in_hour(), whole, lacked, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
             half and half.start_time, half and half.least_seconds, half and half.most_seconds, course,
             tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,

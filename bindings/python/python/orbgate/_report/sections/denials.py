@@ -39,7 +39,7 @@ def told_apart(found: Figures, top: int) -> Section:
         finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
     if found.changes is None:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
-    verdicts = [(row.looks_like or "", _caller(row), sentence(row), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
+    verdicts = [(row.looks_like or "", _caller(row), sentence(row, found.denials_is_exact), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
     columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
@@ -51,13 +51,14 @@ def told_apart(found: Figures, top: int) -> Section:
     return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))])
 
 
-def sentence(row: Denied) -> str:
-    """What speaks for what a group looks like."""
+def sentence(row: Denied, is_exact: bool) -> str:
+    """What speaks for what a group looks like; `is_exact` says whether all groups are counted."""
     calls = bound(row.calls, row.is_exact, "call")
     if row.looks_like == MISCONFIGURED:
         before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
         lacked = f"lacks {shown(row.scope)}" if row.pattern == "missing scope" else f"has no user's token for {shown(row.scope)}"
-        return f"{lacked} in {calls}{before}, half of them within {_half(row)}"
+        who = "calls without a caller lack" if row.caller is None else "this caller lacks"
+        return f"{lacked} in {calls}{before}, half of them within {_half(row)}; {who} {bound(row.caller_lacks, is_exact, 'scope')} in all"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour >= PROBED_PATHS else ""
