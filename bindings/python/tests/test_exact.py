@@ -9,6 +9,7 @@ import html
 import io
 import json
 import random
+import re
 from collections import Counter
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -394,7 +395,7 @@ def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path:
 
 def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`replay` and `report` were quiet where `privileges` warned, an empty kind had no word at all, and a comma was called a misspelling."""
-    tokens = [("user", "read:orbs")] * 9 + [("USER", "read:orbs"), ("", "read:orbs"), ("robot", "read:orbs"), ("user", "read:orbs,read:keys"), ("user", "reed:orbs")]
+    tokens = [("user", "read:orbs")] * 9 + [("USER", "read:orbs"), ("", "read:orbs"), ("robot", "read:orbs"), ("user", "read:orbs,read:keys"), ("user", "reed:orbs"), ("user", "openid https://id.example/read")]
     path, page = tmp_path / "calls.jsonl", tmp_path / "page.html"
     row = {"method": "GET", "target": "/api/v1/external/orbs", "caller": "ann"}
     path.write_text("".join(json.dumps({**row, "kind": kind, "scopes": scopes}) + "\n" for kind, scopes in tokens))
@@ -404,14 +405,17 @@ def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.C
         said.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")])
     words = "A kind is `user` or `organisation`, in these letters: where all calls are of one kind, say it as `kind`."
     assert said == [[
-        f"warning: With a kind in other letters or among spaces, and so decided as with an invalid token: 1 call of 13 with a value, as `USER`. {words}",
+        f"warning: With a kind in other letters or among spaces, and so decided as with an invalid token: 1 call of 14 with a value, as `USER`. {words}",
         "warning: With an empty kind, and so decided as with an invalid token: 1 call. A call without a token has no kind: `null`, or nothing at all.",
-        f"warning: Of no known kind, and so decided as with an invalid token: 1 call of 13 with a value, as `robot`. {words}",
-        "warning: With commas in the scopes: 1 call of 14 with a value, as `read:orbs,read:keys`. Scopes are divided by spaces: write spaces or a list in "
+        f"warning: Of no known kind, and so decided as with an invalid token: 1 call of 14 with a value, as `robot`. {words}",
+        "warning: With commas in the scopes: 1 call of 15 with a value, as `read:orbs,read:keys`. Scopes are divided by spaces: write spaces or a list in "
         "the log, or where all calls have the same, say them as `scopes`.",
     ]] * 3
     text = page.read_text()
-    assert "What may be wrong with them: a comma, where spaces divide scopes: 1, misspelt: 1." in text
+    assert "What may be wrong with them: a comma, where spaces divide scopes: 1, of another service, or misspelt: 3." in text
+    cells = re.findall("<td[^>]*>([^<]*)</td>", text)
+    faults = {scope: cells[cells.index(scope) + 1] for scope in ("reed:orbs", "openid", "https://id.example/read")}
+    assert faults == {"reed:orbs": "misspelt for read:orbs?", "openid": "of another service, or misspelt", "https://id.example/read": "of another service, or misspelt"}
     assert all(line.removeprefix("warning: ") in text for line in said[0])
 
 

@@ -109,7 +109,7 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     denied = sum(caller.denied > 0 for caller in found.callers)
     callers = "the log names none"
     if found.callers:
-        callers = f"{bound(denied, found.callers_is_exact)} of them denied"
+        callers = f"{bound(denied, found.callers_is_exact)} with denied calls"
     reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
     malformed = f"; {number(found.malformed_without_token)} more were malformed" if found.malformed_without_token else ""
     return (

@@ -37,7 +37,7 @@ def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         calls.times(found, top),
         orbs.orbs(found, top),
         scopes.unused(found, policy, top),
-        scopes.unknown(found, top),
+        scopes.unknown(found, policy, top),
         scopes.missing(found, top),
         scopes.probed(found, top),
         callers.callers(found, top),

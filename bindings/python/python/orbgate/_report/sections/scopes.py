@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from ...logs._columns import SPACE
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     from ..._policy import Policy
     from ..figures import CallerScope, Figures
 
-# What may be wrong with a scope, by the signs of it, the first that has one; without any of them a letter may be wrong.
+# What may be wrong with a scope, by the signs of it, the first that has one; without any of them nothing need be.
 FAULTS = {"the text of a list, no list": '["', "a comma, where spaces divide scopes": ",", "a space inside one scope": SPACE}
-MISSPELT = "misspelt"
+ANOTHER = "of another service, or misspelt"
+# How like a scope of the policy one is that may be meant for it, of 1 for the same: `difflib`, by the letters that they share in order.
+NEAR = 0.85
 
 
 def unused(found: Figures, policy: Policy, top: int) -> Section:
@@ -63,18 +66,19 @@ def _unused_by_caller(found: Figures, top: int) -> list[Table]:
     return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(callers))] if rows else []
 
 
-def unknown(found: Figures, top: int) -> Section:
+def unknown(found: Figures, policy: Policy, top: int) -> Section:
     name = "Unknown scopes"
     if not found.unknown:
         return Section(name, "Tokens carry no scope that the policy does not have.", [], [])
     scopes = bound(found.unknown_scopes, found.unknown_is_exact, "scope")
     faults = Counter(_fault(row.scope) for row in found.unknown)
-    finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing, and may be misspelt."
-    if faults.keys() != {MISSPELT}:
-        said = ", ".join(f"{fault}: {bound(faults[fault], found.unknown_is_exact)}" for fault in (*FAULTS, MISSPELT) if faults[fault])
+    finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing, and may be those of another service, or misspelt."
+    if faults.keys() != {ANOTHER}:
+        said = ", ".join(f"{fault}: {bound(faults[fault], found.unknown_is_exact)}" for fault in (*FAULTS, ANOTHER) if faults[fault])
         finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing. What may be wrong with them: {said}."
     first = found.unknown[: max(top, MOST_BARS)]
-    rows = [(shown(row.scope), _fault(row.scope), bound(row.granted, row.is_exact)) for row in first]
+    names = [scope.scope for scope in policy.scopes()]
+    rows = [(shown(row.scope), _meant(row.scope, names), bound(row.granted, row.is_exact)) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (row.granted,)) for row, (scope, _, calls) in zip(first, rows)]
     chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown_scopes)
     tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
@@ -89,7 +93,13 @@ def unknown(found: Figures, top: int) -> Section:
 
 def _fault(scope: str) -> str:
     """What is likely wrong with a scope that the policy does not have."""
-    return next((fault for fault, signs in FAULTS.items() if any(sign in scope for sign in signs)), MISSPELT)
+    return next((fault for fault, signs in FAULTS.items() if any(sign in scope for sign in signs)), ANOTHER)
+
+
+def _meant(scope: str, names: list[str]) -> str:
+    """The same, with the scope of the policy that it is most like, if it is like one. For the first ones only: it compares with each."""
+    near = get_close_matches(scope, names, 1, NEAR) if _fault(scope) == ANOTHER else []
+    return f"misspelt for {near[0]}?" if near else _fault(scope)
 
 
 def missing(found: Figures, top: int) -> Section:
