@@ -16,6 +16,8 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", "../../target")).resolve()
 WHEELS = TARGET / "xtask" / "python" / "wheels"
 CHECKED = "tests", "conformance", "example", "bench"
 
+# What uv keeps goes with the target folder. In a user's own cache it would stay, with pyspark 1.9 GB; of a registry that forbids keeping, for each run.
+os.environ.setdefault("UV_CACHE_DIR", str(TARGET / "xtask" / "python" / "uv"))
 nox.options.default_venv_backend = "uv"
 nox.options.error_on_missing_interpreters = False
 # The Pythons of the machine, and no others.
