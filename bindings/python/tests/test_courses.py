@@ -126,15 +126,15 @@ def test_times_out_of_the_period_stretch_nothing() -> None:
 def test_calls_at_unknown_times_may_be_anywhere() -> None:
     """For each number of them and each place, the truth is between the limits."""
     draw = random.Random(11)
-    period = Period(0, 999)
+    period = Period(0, 9_999)
     for _ in range(400):
-        known = sorted(draw.randrange(1_000) for _ in range(draw.randrange(10, 40)))
+        known = sorted(draw.randrange(10_000) for _ in range(draw.randrange(10, 40)))
         unseen = draw.randrange(1, 45)
         spans = Spans(known, known, [1] * len(known))
         half = spans.half(period, unseen)
         assert half is not None
         for count in (0, unseen // 2, unseen):
-            place = draw.choice([range(1_000), range(500, 501), range(0, 1_000, 999), range(100, 200)])
+            place = draw.choice([range(10_000), range(5_000, 5_001), range(0, 10_000, 9_999), range(1_000, 2_000)])
             exact = shortest(sorted([*known, *(draw.choice(place) for _ in range(count))]))
             assert half.least_seconds <= exact <= half.most_seconds
             assert half.course(period) in (course_of(exact, period), NOT_CLEAR)
@@ -164,6 +164,23 @@ def test_a_second_makes_the_difference(less: int, course: str, sign: str | None)
     made = report(log(seconds), POLICY, time_zone="UTC").figures.denials
     [row] = [row for row in made if row.caller == "cron"]
     assert (row.half_least_seconds, row.half_seconds, row.course, row.looks_like) == (length, length, course, sign)
+
+
+@pytest.mark.parametrize("spread", [0, 1, 60, 900])
+def test_a_log_of_less_than_an_hour_has_no_course(spread: int) -> None:
+    """Whatever comes within a minute is steady in that minute, so it says nothing of the client."""
+    seconds = [1_000_000 + at * spread for at in range(4) for _ in range(10)]
+    made = report(log(seconds).filter(pa.compute.equal(log(seconds)["caller"], "cron")), POLICY, time_zone="UTC")
+    [row] = made.figures.denials
+    assert (row.calls, row.course, row.looks_like, row.half_seconds) == (40, None, None, spread + 1)
+    assert "In a log of less than an hour no course is said." in made.html and ">steady<" not in made.html
+
+
+@pytest.mark.parametrize(("length", "course", "sign"), [(3_600, STEADY, "misconfigured client"), (3_599, None, None)])
+def test_a_course_is_said_from_an_hour_on(length: int, course: str | None, sign: str | None) -> None:
+    seconds = [at * (length - 1) // 39 for at in range(40)]
+    [row] = report(log(seconds).filter(pa.compute.equal(log(seconds)["caller"], "cron")), POLICY, time_zone="UTC").figures.denials
+    assert (row.course, row.looks_like) == (course, sign)
 
 
 def test_the_page_says_where_it_is_between_two_limits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,6 +237,13 @@ def check_orbs(found: Any, want: Expected) -> None:
 PATTERNS = {"missing scope", "no valid token", "unknown paths", "undeclared method", "older version"}
 
 
+def course_of(calls: int, seconds: int, found: Any) -> str | None:
+    whole = (found.last.replace(microsecond=0) - found.first.replace(microsecond=0)).total_seconds() + 1
+    if calls < 10 or whole < 3_600:
+        return None
+    return "burst" if seconds <= whole / 24 else "steady" if seconds >= whole / 4 else "uneven"
+
+
 def check_denials(found: Any, want: Expected) -> None:
     assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials} == {key: len(of) for key, of in want.denials.items()}
     assert {row.pattern for row in found.denials} == PATTERNS
@@ -259,3 +266,4 @@ def check_denials(found: Any, want: Expected) -> None:
             seconds = [int((time - datetime(1970, 1, 1)) // timedelta(seconds=1)) for time in times]
             shortest = min(seconds[at + (len(times) - 1) // 2] - seconds[at] + 1 for at in range(len(times) // 2 + 1))
             assert row.half_least_seconds == row.half_seconds == shortest
+            assert row.course == course_of(len(times), shortest, found)

@@ -17,6 +17,8 @@ STEADY, BURST, UNEVEN, NOT_CLEAR = "steady", "burst", "uneven", "not clear"
 FEW = 10
 # A burst is half of the calls in at most such a part of the log's time, a steady course in at least such a one.
 BURST_PART, STEADY_PART = 24, 4
+# Of how many seconds a log must be: in a shorter one calls are near each other whatever the client is like.
+SHORTEST = 3_600
 # How many different seconds of all groups are kept, in 40 bytes each and several times that while they are counted.
 MOST_SECONDS = 1 << 19
 # How many rows are grouped at once, and otherwise in how many parts.
@@ -27,7 +29,7 @@ EPOCH = datetime(1970, 1, 1)
 # The words for a course, as the page has them.
 RULE = (
     f"The course of {FEW} calls or more is {STEADY} where half of them took a quarter of the log's time or more, a {BURST} where they took at most "
-    f"a {BURST_PART}th of it, and {UNEVEN} between"
+    f"a {BURST_PART}th of it, and {UNEVEN} between. In a log of less than an hour no course is said"
 )
 # And where such a time is not known exactly.
 LIMITS = f"Of some groups it is only known between which two limits that time is. Then the course is said if it is that of both, and is otherwise {NOT_CLEAR}"
@@ -44,6 +46,14 @@ class Period(NamedTuple):
     def seconds(self) -> int:
         """How many that are."""
         return self.last - self.first + 1
+
+    def course(self, seconds: int) -> str | None:
+        """How calls come of which half take this time; None in a log that is too short."""
+        if self.seconds < SHORTEST:
+            return None
+        if BURST_PART * seconds <= self.seconds:
+            return BURST
+        return STEADY if STEADY_PART * seconds >= self.seconds else UNEVEN
 
 
 class Half(NamedTuple):
@@ -63,15 +73,11 @@ class Half(NamedTuple):
         return EPOCH + timedelta(seconds=self.start)
 
     def course(self, period: Period) -> str | None:
-        """What is so for every time between the limits; None of few calls."""
+        """What is so for every time between the limits; None of few calls, or in a log that is too short."""
         if self.calls < FEW:
             return None
-        if BURST_PART * self.most_seconds <= period.seconds:
-            return BURST
-        if STEADY_PART * self.least_seconds >= period.seconds:
-            return STEADY
-        is_between = BURST_PART * self.least_seconds > period.seconds > STEADY_PART * self.most_seconds
-        return UNEVEN if is_between else NOT_CLEAR
+        course = period.course(self.least_seconds)
+        return course if course == period.course(self.most_seconds) else NOT_CLEAR
 
 
 class Spans(NamedTuple):

@@ -61,7 +61,7 @@ class Denied(NamedTuple):
     included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls of the log's period, but for outlying times, came within `half_seconds` from
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
     and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
-    otherwise "not clear".
+    otherwise "not clear". It is None of fewer than 10 calls, and in a log of less than an hour.
     `rows` are the first, counted from 1, and `method` and `target` those of the first, without its query. `looks_like` is None where the
     calls say too little.
     """
