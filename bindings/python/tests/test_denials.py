@@ -14,7 +14,9 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
 from made_up_calls import Page  # noqa: E402
+from orbgate._report.courses import Period  # noqa: E402
 from orbgate._report.denials import ID, RULES  # noqa: E402
+from orbgate._report.sections.denials import length  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -95,7 +97,8 @@ def test_what_denied_calls_look_like() -> None:
     assert of(rows, "stubborn").paths == 1 and of(rows, "cron").scope == "write" and of(rows, "cron").rows == (1, 2, 3, 4, 5)
     text = html.unescape(" ".join(Page(made.html).texts))
     for said in (
-        "lacks write in 48 calls, half of them within",
+        # From the first of 24 calls to the last, one each half an hour, and both of their seconds.
+        "lacks write in 48 calls, half of them within 11 hours 31 minutes from",
         "makes 15 calls to 2 routes of the other policy alone: GET /v2/things/{id}, GET /v2/offers",
         "tries at least 64 different paths in 100 calls, 30 of them malformed",
         f"Denied calls: {made.figures.denied:,}; look like something: {48 + 15 + 100:,}; of the other {9 + 48 + 500:,} nothing is said.",
@@ -116,6 +119,21 @@ def test_a_client_that_lacks_several_scopes_is_told_of_each() -> None:
     assert text.count("; calls without a caller lack 1 scope in all") == 1
     rows = made.figures.denials.where(lambda row: row.caller == "cron")
     assert {(row.scope, row.looks_like) for row in rows} == {("a", "misconfigured client"), ("b", "misconfigured client"), ("c", "misconfigured client"), ("d", None)}
+
+
+@pytest.mark.parametrize("whole", [3_600, DAY, 14 * DAY, 30 * DAY, 400 * DAY + 17])
+def test_no_time_on_the_page_contradicts_its_course(whole: int) -> None:
+    """Read back, the time that a row shows has the row's course, is not shorter than the exact one, and is near it."""
+    period, units = Period(0, whole - 1), {"day": DAY, "hour": 3_600, "minute": 60, "second": 1}
+    exact = {edge + off for edge in (whole // 24, whole // 4, 3_600, DAY, 2 * DAY) for off in (-3_599, -61, -1, 0, 1, 61, 1_800)}
+    for seconds in sorted(of for of in exact if 0 < of <= whole):
+        for is_up in (True, False):
+            text = length(seconds, period, is_up)
+            words = text.split()
+            read = sum(int(count.replace(",", "")) * units[unit.removesuffix("s")] for count, unit in zip(words[::2], words[1::2]))
+            assert period.course(read) == period.course(seconds), text
+            near = 0 if seconds < 3_600 else 60 if seconds < DAY else 3_600
+            assert 0 <= (read - seconds if is_up else seconds - read) <= max(0, near - 1), text
 
 
 def test_without_another_policy_nobody_is_stale() -> None:

@@ -29,10 +29,10 @@ EPOCH = datetime(1970, 1, 1)
 # The words for a course, as the page has them.
 RULE = (
     f"The course of {FEW} calls or more is {STEADY} where half of them took a quarter of the log's time or more, a {BURST} where they took at most "
-    f"a {BURST_PART}th of it, and {UNEVEN} between. In a log of less than an hour no course is said"
+    f"a {BURST_PART}th of it, and {UNEVEN} between. Such a time is rounded up, never across these limits. In a log of less than an hour no course is said"
 )
 # And where such a time is not known exactly.
-LIMITS = f"Of some groups it is only known between which two limits that time is. Then the course is said if it is that of both, and is otherwise {NOT_CLEAR}"
+LIMITS = f"Of some groups it is only known between which two times that is, the shorter one rounded down. Then the course is said if it is that of both, and is otherwise {NOT_CLEAR}"
 
 
 

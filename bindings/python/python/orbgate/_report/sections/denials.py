@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..courses import LIMITS, RULE as COURSES
+from ..courses import LIMITS, RULE as COURSES, Period, second_of
 from ..denials import MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
 from ..numbers import bound, share, shown
 from ..._number import number
@@ -39,11 +39,12 @@ def told_apart(found: Figures, top: int) -> Section:
         finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
     if found.changes is None:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
-    verdicts = [(row.looks_like or "", _caller(row), sentence(row, found.denials_is_exact), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
+    period = None if found.first is None or found.last is None else Period(second_of(found.first), second_of(found.last))
+    verdicts = [(row.looks_like or "", _caller(row), sentence(row, period, found.denials_is_exact), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
     columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
-        (_caller(row), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _half(row), row.course or "–", _rows(row))
+        (_caller(row), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _half(row, period), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
@@ -51,14 +52,14 @@ def told_apart(found: Figures, top: int) -> Section:
     return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))])
 
 
-def sentence(row: Denied, is_exact: bool) -> str:
-    """What speaks for what a group looks like; `is_exact` says whether all groups are counted."""
+def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
+    """What speaks for what a group looks like in a log of a period; `is_exact` says whether all groups are counted."""
     calls = bound(row.calls, row.is_exact, "call")
     if row.looks_like == MISCONFIGURED:
         before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
         lacked = f"lacks {shown(row.scope)}" if row.pattern == "missing scope" else f"has no user's token for {shown(row.scope)}"
         who = "calls without a caller lack" if row.caller is None else "this caller lacks"
-        return f"{lacked} in {calls}{before}, half of them within {_half(row)}; {who} {bound(row.caller_lacks, is_exact, 'scope')} in all"
+        return f"{lacked} in {calls}{before}, half of them within {_half(row, period)}; {who} {bound(row.caller_lacks, is_exact, 'scope')} in all"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour >= PROBED_PATHS else ""
@@ -70,15 +71,37 @@ def _caller(row: Denied) -> str:
     return NO_CALLER if row.caller is None else shown(row.caller)
 
 
-def _half(row: Denied) -> str:
-    """In how short a time half of the calls came, rounded up; where that is between two limits, both."""
+def _half(row: Denied, period: Period | None) -> str:
+    """In how short a time half of the calls came; where that is between two limits, both."""
     least, most = row.half_least_seconds, row.half_seconds
-    if least is None or most is None:
+    if least is None or most is None or period is None:
         return "–"
-    unit, seconds = next((unit, seconds) for unit, seconds in UNITS if most >= 2 * seconds or seconds == 1)
-    lower, upper = -(-least // seconds), -(-most // seconds)
-    between = "" if least == most else "about " if lower == upper else f"{number(lower)} to "
-    return f"{between}{number(upper, unit)} from {_time(row.half_from)} on"
+    between = "" if least == most else f"{length(least, period, is_up=False)} to "
+    return f"{between}{length(most, period)} from {_time(row.half_from)} on"
+
+
+def length(seconds: int, period: Period, is_up: bool = True) -> str:
+    """A time in two units, rounded up or down; in more where rounded it would have another course in the period.
+
+    >>> month = Period(0, 30 * 86_400 - 1)
+    >>> [length(seconds, month) for seconds in (1, 841, 277_200, 86_399)]
+    ['1 second', '14 minutes 1 second', '3 days 5 hours', '1 day']
+    >>> length(277_201, month), length(277_201, month, is_up=False)
+    ('3 days 6 hours', '3 days 5 hours')
+    >>> length(7 * 86_400 + 43_200 - 1, month)
+    '7 days 11 hours 59 minutes 59 seconds'
+    """
+    largest = next(at for at, (_, unit) in enumerate(UNITS) if seconds >= unit)
+    rounded = seconds
+    for _, step in UNITS[largest + 1 :]:
+        rounded = -(-seconds // step) * step if is_up else seconds // step * step
+        if period.course(rounded) == period.course(seconds):
+            break
+    said, rest = [], rounded
+    for name, unit in UNITS:
+        count, rest = divmod(rest, unit)
+        said += [number(count, name)] if count else []
+    return " ".join(said)
 
 
 def _time(time: object) -> str:
