@@ -208,6 +208,14 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     assert f"Without a zone: {zoneless:,} times, taken for times of UTC, because no zone was said." in found.warnings
     alone = sum(not call.values["kind"] and bool(call.values["scopes"]) for call in want.calls)
     assert f"With scopes and no kind, or an empty one, and so decided as without a token: {alone:,} calls." in found.warnings
+    denied = Counter((bool(call.values["kind"]), reason) for of in want.denials.values() for _, call, reason, _ in of)
+    bad = {has: denied[has, "malformed_request"] for has in (False, True)}
+    assert (found.without_token, found.malformed_without_token) == (denied[False, "no_token"] + bad[False], bad[False])
+    unknown = sum(
+        call.values["kind"] not in ("", "user", "organisation") and reason == "malformed_request"
+        for of in want.denials.values() for _, call, reason, _ in of
+    )
+    assert (found.with_invalid_token, found.malformed_with_invalid_token) == (denied[True, "invalid_token"] + unknown, unknown)
     summary = logs.replay(logs.read(path, columns=named), POLICY).to_dict()
     assert (summary["rows"], summary["errors"]) == (len(meant), meant.count(None))
     assert summary["orbs"]["stated_amount"] == want.orbs["all", "orbs"] and summary["served"]["served_though_denied"] == want.served["served though denied"]

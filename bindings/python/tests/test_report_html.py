@@ -74,7 +74,7 @@ def test_what_is_left_out_is_said() -> None:
     assert said["Scopes that denied calls lacked"] == [f"{len(made.figures.missing)} rows"]
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
-    assert tiles["Scopes unknown"][0] == "30" and tiles["Without a token"][0] == "2" and tiles["Signs in denials"] == ("1", "group of denied calls that is a sign of 1 probe")
+    assert tiles["Scopes unknown"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Signs in denials"] == ("1", "group of denied calls that is a sign of 1 probe")
     assert tiles["Decided otherwise"] == ("0", "than by the other policy; 0 newly allowed, 0 denied")
     words = " ".join(Page(made.html).texts)
     for mark in ("steady where half", "a burst where", "uneven between", "“–” is", "“…” where", "“At least” is", "“(no route)” where"):
@@ -256,15 +256,16 @@ def test_every_denied_call_is_in_a_tile() -> None:
     made = report(pa.Table.from_pylist([{**asked, **call} for call in calls]), POLICY)
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     assert tiles["Denied"] == ("9", "90.0% of all: 4 malformed_request, 2 no_token, 1 invalid_token, 1 no_route, 1 scope_missing")
-    assert tiles["Without a token"] == ("3", "or with an invalid one; 3 more were malformed")
-    assert sum(row.calls for row in made.figures.denied_for) == made.figures.denied and made.figures.malformed_without_token == 3
-    more = "Malformed, and so denied before their token was asked for: 3 calls more without a valid one."
+    assert tiles["Without a token"] == ("3", "30.0% of all, 1 of them malformed; 3 (30.0%) with a token of no known kind, 2 of them malformed")
+    assert (made.figures.without_token, made.figures.with_invalid_token, made.figures.malformed_with_invalid_token) == (3, 3, 2)
+    assert sum(row.calls for row in made.figures.denied_for) == made.figures.denied and made.figures.malformed_without_token == 1
+    more = "Malformed, and so denied before their token was asked for: 1 call without a token and 2 calls with one of no known kind."
     assert f"Called without a valid token: 1 route, by 2 calls. To no route of the policy: 1 such call more. {more}" in Page(made.html).texts
     made = report(pa.Table.from_pylist([{**asked, **nowhere, "kind": None}, {**asked, **bad, "kind": None}]), POLICY)
-    said = "No route was called without a valid token. To no route of the policy: 1 such call. Malformed, and so denied before their token was asked for: 1 call more"
+    said = "No route was called without a valid token. To no route of the policy: 1 such call. Malformed, and so denied before their token was asked for: 1 call without a token."
     assert said in " ".join(Page(made.html).texts)
     allowed = report(pa.Table.from_pylist([asked]), POLICY).html
-    assert "<dt>Denied</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed and "or with an invalid one</span>" in allowed
+    assert "<dt>Denied</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed and "<dt>Without a token</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed
 
 
 def test_numbers_on_the_page_agree_with_each_other() -> None:

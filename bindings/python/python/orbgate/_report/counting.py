@@ -55,8 +55,8 @@ class Counted:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
         self.orbs, self.denials = OrbCounts(has_base), DenialCounts(policy, has_base)
-        # These are denied before anybody looks at their token, which they do not have.
-        self.malformed_without_token = 0
+        # These are denied before anybody looks at their token, which they do not have, or which is of no known kind.
+        self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
 
     def add(self, part: Part) -> None:
@@ -66,7 +66,9 @@ class Counted:
         columns |= {name: calls[name] for name in ("method", "target", "caller", "time", "row")}
         counted = pa.table(columns)
         is_malformed = pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value)
-        self.malformed_without_token += pc.sum(pc.and_not(is_malformed, pc.is_in(calls["kind"], KINDS))).as_py() or 0
+        kind = calls.filter(is_malformed)["kind"]
+        self.malformed_without_token += kind.null_count
+        self.malformed_with_invalid_token += len(kind) - kind.null_count - (pc.sum(pc.is_in(kind, KINDS)).as_py() or 0)
         self.outcomes.add(counted)
         self.times.add(counted)
         self.callers.add(counted)
@@ -131,6 +133,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         missing=_missing(found),
         probed=_probed(found),
         malformed_without_token=counted.malformed_without_token,
+        malformed_with_invalid_token=counted.malformed_with_invalid_token,
         changes=None if base is None else _changes(log, base),
         callers=callers.rows(),
         caller_denials=callers.denial_rows(),

@@ -169,8 +169,8 @@ class Figures(NamedTuple):
 
     `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
     apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds. `caller_scopes` has the
-    callers whose every call was counted. `malformed_without_token` calls have no valid token and are denied for what is wrong with
-    them before that: `reasons` has them as malformed. `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
+    callers whose every call was counted. `malformed_without_token` calls have no token, `malformed_with_invalid_token` calls one of no known kind,
+    and are denied for what is wrong with them before that: `reasons` has them as malformed. `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
     all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
     """
 
@@ -192,6 +192,7 @@ class Figures(NamedTuple):
     missing: Rows[MissingScope]
     probed: Rows[ProbedRoute]
     malformed_without_token: int
+    malformed_with_invalid_token: int
     changes: Changes | None
     callers: Rows[CallerCount]
     caller_denials: Rows[CallerDenial]
@@ -238,6 +239,16 @@ class Figures(NamedTuple):
     def tokenless(self) -> int:
         """How many were denied because they have no valid token."""
         return sum(row.calls for row in self.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
+
+    @property
+    def without_token(self) -> int:
+        """How many have no token, also where they were denied because they are malformed."""
+        return self.malformed_without_token + sum(row.calls for row in self.reasons if row.reason == Reason.NO_TOKEN)
+
+    @property
+    def with_invalid_token(self) -> int:
+        """How many have a token of no known kind, also where they were denied because they are malformed."""
+        return self.malformed_with_invalid_token + sum(row.calls for row in self.reasons if row.reason == Reason.INVALID_TOKEN)
 
     @property
     def consuming(self) -> int:

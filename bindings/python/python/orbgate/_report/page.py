@@ -111,7 +111,6 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     if found.callers:
         callers = f"{bound(denied, found.callers_is_exact)} with denied calls"
     reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
-    malformed = f"; {number(found.malformed_without_token)} more were malformed" if found.malformed_without_token else ""
     return (
         calls,
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
@@ -122,11 +121,21 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
         Tile("Scopes unknown", bound(found.unknown_scopes, found.unknown_is_exact), "carried by tokens, and not in the policy"),
-        Tile("Without a token", number(found.tokenless), f"or with an invalid one{malformed}"),
+        _without_token(found),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
         *_told_apart(found),
         *_proved(found.properties),
     )
+
+
+def _without_token(found: Figures) -> Tile:
+    """Calls without a token, and those with one of no known kind."""
+    malformed, invalid = found.malformed_without_token, found.malformed_with_invalid_token
+    note = f"{share(found.without_token, found.calls)} of all{f', {number(malformed)} of them malformed' if malformed else ''}"
+    if found.with_invalid_token:
+        note += f"; {number(found.with_invalid_token)} ({share(found.with_invalid_token, found.calls)}) with a token of no known kind"
+        note += f", {number(invalid)} of them malformed" if invalid else ""
+    return Tile("Without a token", number(found.without_token), note)
 
 
 def _otherwise(found: Figures) -> Sequence[Tile]:

@@ -125,8 +125,9 @@ def probed(found: Figures, top: int) -> Section:
         finding = "No route was called without a valid token."
     if found.tokenless > calls:
         finding += f" To no route of the policy: {number(found.tokenless - calls, 'such call')}{' more' if calls else ''}."
-    if found.malformed_without_token:
-        finding += f" Malformed, and so denied before their token was asked for: {number(found.malformed_without_token, 'call')} more without a valid one."
+    malformed = ((found.malformed_without_token, "without a token"), (found.malformed_with_invalid_token, "with one of no known kind"))
+    if more := " and ".join(f"{number(count, 'call')} {which}" for count, which in malformed if count):
+        finding += f" Malformed, and so denied before their token was asked for: {more}."
     if not found.probed:
         return Section(name, finding, [], [])
     names = short_routes([row.route for row in found.probed[:MOST_BARS]])
