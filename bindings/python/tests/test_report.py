@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import itertools
+import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -97,9 +99,21 @@ def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
     assert found is not None and {row[:3]: row.calls for row in found.rows} == changes and found.base == BASE.digest
     assert (found.newly_allowed, found.newly_denied, found.calls) == (allowed, denied, changes.total()) and allowed > 0 < denied
     text = html.unescape(" ".join(check_harmless(made.html).texts))
-    assert f"newly allowed {allowed:,}, newly denied {denied:,}" in text and "Against the other policy" in text
+    assert text.count(f"; {allowed:,} allowed here that the other policy denies, {denied:,} denied here that it allows") == 2 and "Against the other policy" in text
     assert f"Decided otherwise than by {BASE.name or 'a policy without a name'}, {BASE.digest}:" in text and found.base_name == BASE.name
     assert "hidden" not in text
+    for base_name, name, heads in (
+        ("shop 1", "shop 2", ("by the other policy, shop 1", "by this policy, shop 2")),
+        ("shop", "shop", ("by the other policy", "by this policy")),
+        (None, "this policy", ("by the other policy", "by this policy, this policy")),
+        ("x" * 99, None, (f"by the other policy, {'x' * 15}…{'x' * 15}", "by this policy")),
+    ):
+        older, newer = (Policy.from_yaml(json.dumps({
+            "orbgate": 1, **({} if of is None else {"name": of}),
+            "apis": {"a": {"base_path": "/v", "scopes": {scope: {"orbs": False, "routes": ["GET /a"]}}}},
+        })) for of, scope in ((base_name, "a"), (name, "b")))  # fmt: skip
+        page = report(pa.table({"method": ["GET"], "target": ["/v/a"], "kind": ["user"], "scopes": ["b"]}), newer, base=older).html
+        assert [html.unescape(head) for head in re.findall("<th[^>]*>(by [^<]*)</th>", page)] == list(heads)
     alike = report(table(REQUESTS), POLICY, base=POLICY)
     assert alike.figures.changes is not None and not alike.figures.changes.rows
     assert report(table(REQUESTS), POLICY).figures.changes is None

@@ -75,7 +75,7 @@ def test_what_is_left_out_is_said() -> None:
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     assert tiles["Scopes unknown"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Signs in denials"] == ("1", "group of denied calls that is a sign of 1 probe")
-    assert tiles["Decided otherwise"] == ("0", "than by the other policy; 0 newly allowed, 0 denied")
+    assert tiles["Decided otherwise"] == ("0", "than by the other policy; 0 allowed here that the other policy denies, 0 denied here that it allows")
     words = " ".join(Page(made.html).texts)
     for mark in ("steady where half", "a burst where", "uneven between", "“–” is", "“…” where", "“At least” is", "“(no route)” where"):
         assert mark in words

@@ -116,7 +116,7 @@ class CallerDenial(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Calls that another policy decides otherwise, and the method and target of the first of them, without its query."""
+    """Calls that another policy decides otherwise, `before` by that one and `after` by this one, and the method and target of the first of them, without its query."""
 
     before: str
     after: str
@@ -127,7 +127,10 @@ class Change(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs from the decisions of another policy, whose digest is `base`; first what differs most often."""
+    """What differs from the decisions of another policy, whose digest is `base`; first what differs most often.
+
+    This policy allows `newly_allowed` calls that the other one denies, and denies `newly_denied` calls that it allows.
+    """
 
     base: str
     base_name: str | None

@@ -20,6 +20,7 @@ from ..logs._text import argument
 from . import TOP
 from .denials import RULES
 from .sections import sections
+from .sections.parts import directions
 from .numbers import bound, period, share, shown
 from .._number import number
 
@@ -151,7 +152,7 @@ def _changed(found: Figures) -> Sequence[Tile]:
     changes = found.changes
     if changes is None:
         return []
-    return [Tile("Decided otherwise", number(changes.calls), f"than by the other policy; {number(changes.newly_allowed)} newly allowed, {number(changes.newly_denied)} denied")]
+    return [Tile("Decided otherwise", number(changes.calls), f"than by the other policy; {directions(changes)}")]
 
 
 def _told_apart(found: Figures) -> Sequence[Tile]:

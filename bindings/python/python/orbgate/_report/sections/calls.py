@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ..spans import Unit
 
 
+# In the head of a table, a longer name of a policy is cut in its middle.
+MOST_OF_A_NAME = 31
+
+
 def served(found: Served, unit: Unit | None, top: int) -> Section:
     name = "Served against decided"
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
@@ -66,19 +70,21 @@ def _first(row: Mismatch) -> str:
     return "\n".join(names) or "–"
 
 
-def changes(found: Changes, calls: int, top: int) -> Section:
+def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Section:
     name, base = "Against the other policy", f"{shown(found.base_name or 'a policy without a name')}, {found.base}"
     if not found.rows:
         return Section(name, f"Decided alike by {base}: {number(calls, 'call')}, all of them.", [], [])
     finding = (
         f"Decided otherwise than by {base}: {number(found.calls)} of {number(calls, 'call')}, "
-        f"{share(found.calls, calls)}; newly allowed {number(found.newly_allowed)}, newly denied {number(found.newly_denied)}."
+        f"{share(found.calls, calls)}; {parts.directions(found)}."
     )
     rows = [
         (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target))
         for row in found.rows
     ]
-    columns = {"before": NAME, "now": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
+    # Versions of a policy are often named alike.
+    other, this = (f", {shown(of, MOST_OF_A_NAME)}" if of and found.base_name != policy_name else "" for of in (found.base_name, policy_name))
+    columns = {f"by the other policy{other}": NAME, f"by this policy{this}": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
     return Section(name, finding, [], [parts.table("Calls decided otherwise", columns, rows, top)])
 
 

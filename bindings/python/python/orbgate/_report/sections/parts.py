@@ -13,7 +13,7 @@ from ..numbers import share, shown
 from ..._number import number
 
 if TYPE_CHECKING:
-    from ..figures import Outcome, RouteCount
+    from ..figures import Changes, Outcome, RouteCount
     from ..orbs import RouteOrbs
 
 NO_ROUTE = "(no route)"
@@ -86,6 +86,11 @@ def table(
     caption: str, columns: dict[str, str], rows: Sequence[Sequence[str]], top: int, count: int | None = None
 ) -> Table:
     return Table(caption, columns, rows[:top], max(0, (len(rows) if count is None else count) - top))
+
+
+def directions(found: Changes) -> str:
+    """Which policy allows what the other one denies."""
+    return f"{number(found.newly_allowed)} allowed here that the other policy denies, {number(found.newly_denied)} denied here that it allows"
 
 
 def denied(allowed: int, denied: int) -> str:
