@@ -132,6 +132,10 @@ def test_calls_at_unknown_times_may_be_anywhere() -> None:
         unseen = draw.randrange(1, 45)
         spans = Spans(known, known, [1] * len(known))
         half = spans.half(period, unseen)
+        if unseen > len(known):
+            # Half of them may be those alone.
+            assert half is None
+            continue
         assert half is not None
         for count in (0, unseen // 2, unseen):
             place = draw.choice([range(10_000), range(5_000, 5_001), range(0, 10_000, 9_999), range(1_000, 2_000)])
@@ -164,6 +168,47 @@ def test_a_second_makes_the_difference(less: int, course: str, sign: str | None)
     made = report(log(seconds), POLICY, time_zone="UTC").figures.denials
     [row] = [row for row in made if row.caller == "cron"]
     assert (row.half_least_seconds, row.half_seconds, row.course, row.looks_like) == (length, length, course, sign)
+
+
+def of_cron(known: int, unknown: int = 0, far: int = 0) -> tuple[Any, Any]:
+    """A report on a month of a client's calls, of which some have no time, or one of long ago; and the client's row."""
+    seconds = [PERIOD.first + at * DAY * 29 // known + at % 60 for at in range(known)]
+    made = log([*seconds, *[-(10**9)] * far, *[0] * unknown])
+    times = made["time"].to_pylist()
+    times = [None if known + far <= at < known + far + unknown else time for at, time in enumerate(times)]
+    made = report(made.set_column(made.column_names.index("time"), "time", pa.array(times, pa.timestamp("us"))), POLICY, time_zone="UTC")
+    [row] = [row for row in made.figures.denials if row.caller == "cron"]
+    return made, row
+
+
+@pytest.mark.parametrize(("known", "unknown"), [(2, 100), (10, 30), (19, 21)])
+def test_without_most_of_the_times_nothing_is_said_of_half_of_the_calls(known: int, unknown: int) -> None:
+    made, row = of_cron(known, unknown)
+    assert (row.calls, row.without_time, row.outlying) == (known + unknown, unknown, 0)
+    assert row.half_from is row.half_least_seconds is row.half_seconds is row.course is row.looks_like is None
+    assert f">– ({unknown} without a time)<" in made.html and ">steady<" not in made.html
+
+
+def test_with_most_of_the_times_the_words_hold_wherever_the_other_calls_are() -> None:
+    made, row = of_cron(90, 10)
+    assert (row.calls, row.without_time, row.course, row.looks_like) == (100, 10, STEADY, "misconfigured client")
+    # The time of 40 of the 90, and of 50 of them.
+    assert row.half_least_seconds // DAY == 12 and row.half_seconds // DAY == 15
+    assert "in 100 calls, half of them within 12 days 13 hours to 15 days 19 hours from 1970-01-16 02:50:54 on (10 without a time); this caller" in made.html
+    assert LIMITS in made.html
+    # Half of the calls are as many as these.
+    made, row = of_cron(20, 20)
+    assert row.half_least_seconds == 1 and row.half_seconds // DAY == 27 and (row.course, row.looks_like) == (NOT_CLEAR, None)
+    assert of_cron(9, 3)[1].course is None
+
+
+def test_calls_far_from_all_others_are_left_out_and_the_row_says_how_many() -> None:
+    made, row = of_cron(98, far=2)
+    plain, alone = of_cron(98)
+    assert (row.calls, row.outlying, row.without_time, alone.outlying) == (100, 2, 0, 0)
+    assert (row.half_from, row.half_seconds, row.course) == (alone.half_from, alone.half_seconds, STEADY)
+    assert " on (2 far from all other times and left out)" in made.html and "left out)" not in plain.html
+    assert " on (3 without a time; 2 far from all other times and left out)" in of_cron(95, unknown=3, far=2)[0].html
 
 
 @pytest.mark.parametrize("spread", [0, 1, 60, 900])

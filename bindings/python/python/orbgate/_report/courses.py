@@ -98,23 +98,31 @@ class Spans(NamedTuple):
         inside = Spans(self.firsts[start:end], self.lasts[start:end], self.calls[start:end])
         return inside, sum(self.calls[at] for at in across)
 
+    def out_of(self, period: Period) -> int | None:
+        """How many calls are out of a period; None where that is not known."""
+        inside, across = self.within(period)
+        return None if across else sum(self.calls) - sum(inside.calls)
+
     def half(self, period: Period, unseen: int = 0) -> Half | None:
-        """In how short a time half of the calls of a period came, where up to `unseen` more calls came at unknown times; None without any."""
+        """In how short a time half of the calls of a period came, where up to `unseen` more calls came at unknown times.
+
+        None without any call, and where those with a known time may be less than half of them: then half of them may have taken any time.
+        """
         spans, across = self.within(period)
         unseen += across
         known = sum(spans.calls)
-        if not known:
+        if not known or unseen > known:
             return None
         # All of the unseen may be within the shortest time, or none of them.
         found = spans._shortest(max(1, -(-(known - unseen) // 2)))
         if not unseen:
             return found
-        return spans._shortest(-(-(known + unseen) // 2), period)._replace(least_seconds=found.least_seconds)
+        return spans._shortest(-(-(known + unseen) // 2))._replace(least_seconds=found.least_seconds)
 
-    def _shortest(self, enough: int, whole: Period | None = None) -> Half:
-        """The shortest time with enough calls; the whole period where there are too few."""
+    def _shortest(self, enough: int) -> Half:
+        """The shortest time with enough calls."""
         known = sum(self.calls)
-        best = None if whole is None else Half(whole.first, whole.seconds, whole.seconds, known)
+        best = None
         start = inside = 0
         for end, calls in enumerate(self.calls):
             inside += calls

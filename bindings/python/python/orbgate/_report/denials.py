@@ -17,7 +17,7 @@ from .._terms import Effect, Reason
 from ..logs import _private
 from ..logs._heavy import Heavy
 from ..logs._long import name as short_name
-from .courses import FEW, STEADY, GroupSeconds, Half, Period, second_of
+from .courses import FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -58,10 +58,12 @@ class Denied(NamedTuple):
     they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
     differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
     has in all (None where that is not exact), `caller_lacks` how many scopes its denied calls lacked in all, a user's token for them
-    included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls of the log's period, but for outlying times, came within `half_seconds` from
+    included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls, but for the `outlying` ones, whose times are far from all others (None where it is not known how many
+    these are), came within `half_seconds` from
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
     and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
-    otherwise "not clear". It is None of fewer than 10 calls, and in a log of less than an hour.
+    otherwise "not clear". It is None of fewer than 10 calls with a time, and in a log of less than an hour. `without_time` calls may have come at any time: where
+    they are more than the others, nothing is said of half of the calls.
     `rows` are the first, counted from 1, and `method` and `target` those of the first, without its query. `looks_like` is None where the
     calls say too little.
     """
@@ -83,6 +85,8 @@ class Denied(NamedTuple):
     half_least_seconds: int | None
     half_seconds: int | None
     course: str | None
+    without_time: int
+    outlying: int | None
     rows: tuple[int, ...]
     method: str | None
     target: str | None
@@ -125,6 +129,7 @@ class Evidence:
 
 
 Group = tuple["bytes | None", str, "str | None"]
+NO_SPANS = Spans((), (), ())
 
 
 class DenialCounts:
@@ -166,9 +171,14 @@ class DenialCounts:
         lacked = Counter(caller for caller, _ in {(caller, scope) for (caller, _, scope), _ in self.groups if scope is not None})
         rows = []
         for group, entry in self.groups:
-            of = spans.get(self._evidence[group].number)
-            half = None if of is None or period is None else of.half(period, entry.missed)
-            rows.append(self._row(group, entry, half, half and period and half.course(period), calls_of(group[0]), lacked[group[0]]))
+            of = spans.get(self._evidence[group].number, NO_SPANS)
+            without_time = entry.count - sum(of.calls)
+            half, outlying = None, 0
+            if period is not None:
+                half = of.half(period, entry.missed + without_time)
+                outlying = of.out_of(period)
+            course = half and period and half.course(period)
+            rows.append(self._row(group, entry, half, course, without_time, outlying, calls_of(group[0]), lacked[group[0]]))
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -275,7 +285,7 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, whole: int | None, lacked: int) -> Denied:
+    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, without_time: int, outlying: int | None, whole: int | None, lacked: int) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         looks_like = None
@@ -291,7 +301,7 @@ class DenialCounts:
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
             len(evidence.paths), evidence.most_in_hour(), whole, lacked, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
-            half and half.start_time, half and half.least_seconds, half and half.most_seconds, course,
+            half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,
             tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,
         )
 

@@ -72,12 +72,18 @@ def _caller(row: Denied) -> str:
 
 
 def _half(row: Denied, period: Period | None) -> str:
-    """In how short a time half of the calls came; where that is between two limits, both."""
+    """In how short a time half of the calls came; where that is between two limits, both. And of which calls no time is known, or one far from all others."""
     least, most = row.half_least_seconds, row.half_seconds
+    notes = [f"{bound(row.without_time, row.is_exact)} without a time"] if row.without_time and period is not None else []
     if least is None or most is None or period is None:
-        return "–"
-    between = "" if least == most else f"{length(least, period, is_up=False)} to "
-    return f"{between}{length(most, period)} from {_time(row.half_from)} on"
+        said = "–"
+    else:
+        between = "" if least == most else f"{length(least, period, is_up=False)} to "
+        said = f"{between}{length(most, period)} from {_time(row.half_from)} on"
+        if row.outlying != 0:
+            far = "some" if row.outlying is None else bound(row.outlying, row.is_exact)
+            notes.append(f"{far} far from all other times and left out")
+    return f"{said} ({'; '.join(notes)})" if notes else said
 
 
 def length(seconds: int, period: Period, is_up: bool = True) -> str:
