@@ -187,7 +187,7 @@ def test_arrow_reads_times_as_we_do(seed: int) -> None:
         iso = f"{year}-{two(13)}-{two(30)}{choose.choice('T ')}{clock}{part}"
         text = choose.choice([iso, f"{iso}Z", f"{iso}{zone}:{two(60)}", f"{iso}{zone}{two(60)}"])
         text = choose.choice([text, f"{two(30)}/{choose.choice([*_times.MONTHS, 'Foo'])}/{year}:{clock} {zone}{two(60)}"])
-        one, _ = times._one(text)
+        one, *_ = times._one(text)
         found, unread, _ = read_times([text])
         if one is None or not _times.FIRST <= one <= _times.LAST:
             assert (found, unread) == ([None], 1), text

@@ -117,7 +117,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     return Figures(
         served=served.figures(unit),
         orbs=orbs.figures(by_time, unit),
-        denials=denials.rows(first, last, callers.calls_of),
+        denials=denials.rows(first, last, callers.calls_of, log.has_days_alone),
         denials_is_exact=denials.groups.is_exact,
         outcomes=found,
         reasons=_reasons(found),

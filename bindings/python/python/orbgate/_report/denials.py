@@ -63,7 +63,7 @@ class Denied(NamedTuple):
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
     and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
     otherwise "not clear". It is None of fewer than 10 calls with a time, and in a log of less than an hour. `without_time` calls may have come at any time: where
-    they are more than the others, nothing is said of half of the calls.
+    they are more than the others, nothing is said of half of the calls. Nor is it, nor of an hour, in a log in which some times are days alone.
     `rows` are the first, counted from 1, and `method` and `target` those of the first, without its query. `looks_like` is None where the
     calls say too little.
     """
@@ -74,7 +74,7 @@ class Denied(NamedTuple):
     calls: int
     routes: tuple[str, ...]
     paths: int
-    paths_in_hour: int
+    paths_in_hour: int | None
     caller_calls: int | None
     caller_lacks: int
     malformed: int
@@ -161,10 +161,10 @@ class DenialCounts:
         for evidence in self._evidence.values():
             evidence.settle()
 
-    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None]) -> Rows[Denied]:
+    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], has_days_alone: bool = False) -> Rows[Denied]:
         """The groups, first those that look like something, then by their calls; the log has calls from `first` to `last`.
 
-        `calls_of` says how many calls a caller has in all, or None if that is not known.
+        `calls_of` says how many calls a caller has in all, or None if that is not known. With `has_days_alone`, nothing is said of how near calls came.
         """
         spans = self.seconds.by_group()
         period = None if first is None or last is None else Period(second_of(first), second_of(last))
@@ -175,10 +175,10 @@ class DenialCounts:
             without_time = entry.count - sum(of.calls)
             half, outlying = None, 0
             if period is not None:
-                half = of.half(period, entry.missed + without_time)
+                half = None if has_days_alone else of.half(period, entry.missed + without_time)
                 outlying = of.out_of(period)
             course = half and period and half.course(period)
-            rows.append(self._row(group, entry, half, course, without_time, outlying, calls_of(group[0]), lacked[group[0]]))
+            rows.append(self._row(group, entry, half, course, not has_days_alone, without_time, outlying, calls_of(group[0]), lacked[group[0]]))
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -285,9 +285,10 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, without_time: int, outlying: int | None, whole: int | None, lacked: int) -> Denied:
+    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
+        in_hour = evidence.most_in_hour() if has_hours else None
         looks_like = None
         if pattern in (MISSING_SCOPE, OTHER_KIND) and entry.count >= FEW and course == STEADY:
             looks_like = MISCONFIGURED
@@ -295,11 +296,11 @@ class DenialCounts:
             looks_like = STALE
         elif pattern == UNKNOWN_PATHS and len(evidence.paths) >= PROBED_PATHS:
             is_most = whole is not None and 2 * entry.count > whole
-            looks_like = PROBE if is_most or evidence.most_in_hour() >= PROBED_PATHS else None
+            looks_like = PROBE if is_most or (in_hour or 0) >= PROBED_PATHS else None
         return Denied(
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), evidence.most_in_hour(), whole, lacked, evidence.malformed, evidence.base_allowed if self._has_base else None,
+            len(evidence.paths), in_hour, whole, lacked, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.first, evidence.last,
             half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,
             tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,

@@ -65,6 +65,11 @@ class Decided:
         return self._log.unread_times
 
     @property
+    def has_days_alone(self) -> bool:
+        """Whether some times name a day and no time of day."""
+        return self._log.days_alone > 0
+
+    @property
     def format(self) -> str:
         """The formats of the files."""
         return self._log.format

@@ -172,6 +172,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return self._normaliser.times.zoneless
 
     @property
+    def days_alone(self) -> int:
+        """How many times so far name a day and no time of day."""
+        return self._normaliser.times.days
+
+    @property
     def torn_rows(self) -> int:
         """How many rows so far have a quote that does not close as it must: the rows after them may be what a value says."""
         return self._layout.notes.torn
@@ -191,6 +196,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
             if self._normaliser.times.any_changed:
                 advice += f" Some of {self._layout.time_zone} were there twice or never, because clocks were changed."
             said.append(f"Could not be read: {values}{self._first(self._normaliser.times.first_unread)}.{advice}")
+        if (first := self._normaliser.times.first_day) is not None:
+            said.append(
+                f"Of days alone, without a time of day: {number(self.days_alone, 'call')}, as {self.where(first)}; "
+                "courses and what came within an hour are not told."
+            )
         if unread := self._normaliser.unread_statuses:
             said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
         if twice := self._twice():

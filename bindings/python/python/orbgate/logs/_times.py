@@ -56,32 +56,40 @@ class Times:
         # Whether one was there twice or never.
         self.any_changed = False
         self.zoneless = 0
+        # How many name a day and no time of day, and the row of the first. Each is the day's first second, which says nothing of how near calls came.
+        self.days = 0
+        self.first_day: int | None = None
         self._unit = unit
         self._zone = zone_of(zone)
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
     def column(self, found: Any, is_decided: Any, first: int = 1) -> Any:
-        """A column of times, whose first row has this number. Of the rows that are decided it counts those that cannot be read, and those without a zone."""
+        """A column of times, whose first row has this number. Of the rows that are decided it counts those that cannot be read, those without a zone, and days alone."""
         pa, pc = self._pa, self._pc
         if pa.types.is_dictionary(found.type):
             found = _decoded(pa, found)
-        counts, is_local = self._read(found)
+        counts, is_local, is_day = self._read(found)
         is_known = pc.and_(pc.greater_equal(counts, FIRST), pc.less_equal(counts, LAST))
         counts = pc.if_else(is_known, counts, None)
         is_unread = pc.and_(pc.is_valid(found), pc.is_null(counts))
         self._count_unread(found, pc.and_(is_unread, is_decided), first)
-        self.zoneless += _count(pc, pc.and_(pc.and_(pc.is_valid(counts), is_local), is_decided))
+        is_timed = pc.and_(pc.is_valid(counts), is_decided)
+        self.zoneless += _count(pc, pc.and_(is_timed, is_local))
+        is_day = pc.and_(is_timed, is_day)
+        if days := _count(pc, is_day):
+            self.days += days
+            self.first_day = self.first_day or first + pc.index(is_day, True).as_py()
         return counts.cast(pa.timestamp("us", "UTC"))
 
     @property
     def counted(self) -> list[Any]:
         """What was counted of the times so far."""
-        return [self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed]
+        return [self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day]
 
     @counted.setter
     def counted(self, counted: list[Any]) -> None:
-        self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed = counted
+        self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day = counted
 
     def _count_unread(self, found: Any, is_unread: Any, first: int) -> None:
         pc, types = self._pc, self._pa.types
@@ -99,19 +107,19 @@ class Times:
             texts = found.cast(self._pa.binary()).filter(is_unread).unique()
             self.any_number = any(_number(said_in(value)) is not None for value in texts)
 
-    def _read(self, found: Any) -> tuple[Any, Any]:
-        """Microseconds since 1970, and which times had no zone."""
+    def _read(self, found: Any) -> tuple[Any, Any, Any]:
+        """Microseconds since 1970, which times had no zone, and which are days alone."""
         pa, types = self._pa, self._pa.types
         if types.is_timestamp(found.type) or types.is_date(found.type):
             counts = self._of_calendar(found)
             is_local = types.is_date(found.type) or found.type.tz is None
-            return self._instants(counts) if is_local else counts, pa.scalar(is_local)
+            return self._instants(counts) if is_local else counts, pa.scalar(is_local), pa.scalar(types.is_date(found.type))
         if types.is_null(found.type) or types.is_boolean(found.type):
             # Python would count flags.
-            return pa.nulls(len(found), pa.int64()), pa.scalar(False)
+            return pa.nulls(len(found), pa.int64()), pa.scalar(False), pa.scalar(False)
         coded = found.dictionary_encode()
-        counts, is_local = self._different(coded.dictionary)
-        return counts.take(coded.indices), is_local.take(coded.indices)
+        counts, is_local, is_day = (of.take(coded.indices) for of in self._different(coded.dictionary))
+        return counts, is_local, is_day
 
     def _of_calendar(self, found: Any) -> Any:
         """Microseconds of Arrow's own dates and times: a product that is too large would be another time. Nanoseconds are dropped."""
@@ -126,7 +134,7 @@ class Times:
         fits = pc.and_(pc.greater_equal(counts, FIRST // factor), pc.less_equal(counts, LAST // factor))
         return pc.multiply(pc.if_else(fits, counts, None), factor)
 
-    def _different(self, found: Any) -> tuple[Any, Any]:
+    def _different(self, found: Any) -> tuple[Any, Any, Any]:
         """Times that are different: at once those of the form that most have, the others one by one."""
         pa, pc = self._pa, self._pc
         if pa.types.is_string(found.type) or pa.types.is_binary(found.type):
@@ -137,29 +145,34 @@ class Times:
                     if 2 * _count(pc, fits) >= len(text):
                         counts = read(pa, pc, pc.if_else(fits, text, None))
                         counts = self._instants(counts) if form == _LOCAL else counts
-                        others, is_local = self._one_by_one(text.filter(pc.invert(fits)))
-                        alike = pa.repeat(pa.scalar(form == _LOCAL), len(text))
-                        return tuple(pc.replace_with_mask(of, pc.invert(fits), by) for of, by in ((counts, others), (alike, is_local)))
+                        others = self._one_by_one(text.filter(pc.invert(fits)))
+                        alike = (counts, *(pa.repeat(pa.scalar(so), len(text)) for so in (form == _LOCAL, False)))
+                        counts, is_local, is_day = (pc.replace_with_mask(of, pc.invert(fits), by) for of, by in zip(alike, others))
+                        return counts, is_local, is_day
             except pa.ArrowInvalid:
                 # A day that no month has, or bytes that are no text.
                 pass
         return self._one_by_one(found)
 
-    def _one_by_one(self, found: Any) -> tuple[Any, Any]:
-        read = [self._one(value) for value in found.to_pylist()]
-        return self._pa.array([count for count, _ in read], self._pa.int64()), self._pa.array([is_local for _, is_local in read], self._pa.bool_())
+    def _one_by_one(self, found: Any) -> tuple[Any, Any, Any]:
+        pa, read = self._pa, [self._one(value) for value in found.to_pylist()]
+        return (
+            pa.array([count for count, _, _ in read], pa.int64()),
+            pa.array([is_local for _, is_local, _ in read], pa.bool_()),
+            pa.array([is_day for _, _, is_day in read], pa.bool_()),
+        )
 
-    def _one(self, value: Any) -> tuple[int | None, bool]:
+    def _one(self, value: Any) -> tuple[int | None, bool, bool]:
         if isinstance(value, bytes):
             value = value.decode("utf-8", "replace")
         try:
             number = _number(value) if isinstance(value, str) else value
             if number is not None:
-                return self._count(number), False
-            count, is_local = _text(value.strip())
-            return self._instant(count) if is_local else count, is_local
+                return self._count(number), False, False
+            count, is_local, is_day = _text(value.strip())
+            return self._instant(count) if is_local else count, is_local, is_day
         except (AttributeError, OverflowError, TypeError, ValueError):
-            return None, False
+            return None, False, False
 
     def _count(self, number: float) -> int | None:
         """What a number counts is not guessed."""
@@ -207,8 +220,8 @@ def zone_of(name: str | None) -> tzinfo:
         raise ValueError(f"`{name}` is no time zone here: say an offset, as +02:00, or a name, as Europe/Berlin") from None
 
 
-def _text(text: str) -> tuple[int, bool]:
-    """Microseconds since 1970 of a time in ISO 8601 or as access logs have it, and whether it has no zone."""
+def _text(text: str) -> tuple[int, bool, bool]:
+    """Microseconds since 1970 of a time in ISO 8601 or as access logs have it, whether it has no zone, and whether it is a day alone."""
     found = next((found for form in FORMS if (found := form.fullmatch(text))), None)
     if found is None:
         raise ValueError(text)
@@ -218,7 +231,7 @@ def _text(text: str) -> tuple[int, bool]:
     when = datetime(int(parts["year"]), month, int(parts["day"]), hour, minute, second)
     part = int(f"{(parts.get('part') or '0')[:6]:0<6}")
     count = (when - START) // timedelta(microseconds=1) + part
-    return (count, True) if parts["zone"] is None else (count - _offset(parts["zone"]), False)
+    return (count, True, parts["hour"] is None) if parts["zone"] is None else (count - _offset(parts["zone"]), False, False)
 
 
 def _offset(zone: str) -> int:

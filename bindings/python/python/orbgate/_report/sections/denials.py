@@ -62,7 +62,7 @@ def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
         return f"{lacked} in {calls}{before}, half of them within {_half(row, period)}; {who} {bound(row.caller_lacks, is_exact, 'scope')} in all"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
-    rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour >= PROBED_PATHS else ""
+    rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
     return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed{rapid}{most}"
 
