@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ DAY = "2026-10-29"
 WARNING = "Of days alone, without a time of day: {} calls, as row {}; courses and what came within an hour are not told."
 
 
-def log(days: list[str | None]) -> Any:
+def log(days: Sequence[str]) -> Any:
     """Ten calls at times of day, and on each of the days one to another path, by a caller most of whose calls are to a route."""
     times = [f"2026-10-{20 + at}T12:00:00Z" for at in range(10)]
     every = [*times, *days, *[None] * 200]
@@ -56,7 +56,7 @@ def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
     assert said in logs.replay(logs.read(table), POLICY).to_dict()["warnings"]
     assert said in audit.privileges(table, POLICY).warnings
     for group in made.figures.denials:
-        assert group.half_from is group.half_seconds is group.course is group.paths_in_hour is None and group.calls == 51
+        assert (group.half_from, group.half_seconds, group.course, group.paths_in_hour, group.calls) == (None, None, None, None, 51)
         # Most of its calls are to other paths only where nothing else is in the log.
         assert group.looks_like == ("probe" if name in ("date32", "date64") else None)
     assert "of these paths within an hour" not in made.html

@@ -197,6 +197,8 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
         pair: (granted, want.used[pair]) for pair, granted in want.granted.items()
     }
     assert {row.caller: row.denied for row in found.callers if row.denied} == want.denied
+    all_the_same = Counter(caller for (caller, *_), of in want.denials.items() for _, call, *_ in of if call.values["status"] in ("200", "201"))
+    assert +Counter({row.caller: row.served_though_denied for row in found.callers}) == +Counter({caller: calls for caller, calls in all_the_same.items() if caller})
     assert {what: found.served.of(what) for what in want.served} == want.served
     hours: Counter[Any] = Counter()
     assert found.unit is not None
@@ -263,6 +265,7 @@ def check_denials(found: Any, want: Expected) -> None:
         calls = want.denials[row.caller, row.pattern, row.scope]
         assert row.rows == tuple(number for number, *_ in calls[:5]) and row.base_allowed == sum(before for *_, before in calls)
         assert row.malformed == sum(reason == "malformed_request" for _, _, reason, _ in calls)
+        assert row.served_though_denied == sum(call.values["status"] in ("200", "201") for _, call, _, _ in calls)
         assert row.caller_calls == want.all_calls[row.caller]
         assert row.caller_lacks == len({scope for caller, _, scope in want.denials if caller == row.caller and scope is not None})
         paths = {call.values["target"].partition("?")[0] for _, call, _, _ in calls}

@@ -189,3 +189,32 @@ def test_a_status_that_was_not_read_is_named() -> None:
     """It may be an engine's decision, so it is not guessed to be the server's."""
     assert report(TABLE, POLICY).figures.warnings[-1] == "The log has a column `status`, which was not read: for `served_status`, say `served_status=status`."
     assert "Served against decided" not in Page(report(TABLE, POLICY).html).texts
+
+
+def keys(status: list[int | None], caller: str = "thief") -> Any:
+    """Hourly calls without the scope that they need."""
+    start = datetime(2026, 10, 20, tzinfo=timezone.utc)
+    return pa.table({
+        "time": [start + timedelta(hours=at) for at in range(len(status))], "method": ["GET"] * len(status),
+        "target": ["/api/v1/external/keys"] * len(status), "kind": ["user"] * len(status), "scopes": ["read:orbs"] * len(status),
+        "caller": [caller] * len(status), "served_status": pa.array(status, pa.int64()),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "served", "said"),
+    [([200] * 200, 200, "200"), ([403, 200, 304, 302, 404, None] * 20, 40, "40"), ([403] * 100, 0, "none")],
+)
+def test_who_is_served_though_denied_does_not_look_harmless(status: list[int | None], served: int, said: str) -> None:
+    made = report(keys(status), POLICY)
+    [caller], [sign] = made.figures.callers, made.figures.denials
+    assert (sign.looks_like, sign.served_though_denied, caller.served_though_denied) == ("misconfigured client", served, served)
+    assert f"1 scope in all; the server served {said} of these calls<" in made.html
+    assert made.html.count(">served all the same<") == 2 and made.html.count("denied by this policy, decided anew for each call") == 2
+    assert (caller.denied, caller.denied_for, sign.caller_calls) == (len(status), "scope_missing", len(status))
+
+
+def test_without_statuses_nobody_knows_who_was_served() -> None:
+    made = report(keys([None] * 50).drop_columns(["served_status"]), POLICY)
+    assert made.figures.callers[0].served_though_denied is made.figures.denials[0].served_though_denied is None
+    assert "served all the same" not in made.html and "the server served" not in made.html

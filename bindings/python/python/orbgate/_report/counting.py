@@ -35,6 +35,7 @@ from .figures import (
 )
 from .log import Decided, Part
 from .orbs import OrbCounts
+from ..logs._served import SERVED_THOUGH_DENIED, served_though_denied
 from ..logs._resume import Resume, restore, state_of
 from ..logs._unread import by_reason
 from .served import ServedCounts
@@ -64,6 +65,7 @@ class Counted:
         calls, decided, _, at_end = part
         columns = {name: decided[name] for name in KEYS}
         columns |= {name: calls[name] for name in ("method", "target", "caller", "time", "row")}
+        columns["is_served"] = served_though_denied(calls["served_status"], decided["decision"])
         counted = pa.table(columns)
         is_malformed = pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value)
         kind = calls.filter(is_malformed)["kind"]
@@ -114,10 +116,12 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     timed = [row for row in counted.times.rows() if row["time"] is not None]
     first, last, outlying = period = apart(timed, log.where)
     by_time, unit = spans([row for row in timed if period.has(row)])
+    against = served.figures(unit)
+    has_statuses = against.calls > 0
     return Figures(
-        served=served.figures(unit),
+        served=against,
         orbs=orbs.figures(by_time, unit),
-        denials=denials.rows(first, last, callers.calls_of, log.has_days_alone),
+        denials=denials.rows(first, last, callers.calls_of, log.has_days_alone, has_statuses),
         denials_is_exact=denials.groups.is_exact,
         outcomes=found,
         reasons=_reasons(found),
@@ -135,7 +139,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         malformed_without_token=counted.malformed_without_token,
         malformed_with_invalid_token=counted.malformed_with_invalid_token,
         changes=None if base is None else _changes(log, base),
-        callers=callers.rows(),
+        callers=callers.rows(has_statuses),
         caller_denials=callers.denial_rows(),
         different_callers=len(callers.denials),
         callers_is_exact=callers.denials.is_exact,
@@ -163,7 +167,7 @@ class Callers:
     def __init__(self) -> None:
         self.denials = Heavy()
         self.by_route = Heavy()
-        self.calls = HeavyCounts(("caller", "decision", "reason", "place", "scope"), self._take, self.denials, self.by_route)
+        self.calls = HeavyCounts(("caller", "decision", "reason", "place", "scope", "is_served"), self._take, self.denials, self.by_route)
         self.without = 0
 
     def add(self, decided: Any) -> None:
@@ -178,6 +182,8 @@ class Callers:
             is_denied = row["decision"] == Effect.DENY
             entry = self.denials.add(caller, calls if is_denied else 0)
             entry.parts[reason if is_denied else None] += calls
+            if row["is_served"]:
+                entry.parts[SERVED_THOUGH_DENIED] += calls
             if is_denied:
                 place, scope = (name and intern(name) for name in (row["place"], row["scope"]))
                 self.by_route.add((caller, place, scope, reason), calls)
@@ -187,7 +193,7 @@ class Callers:
         if caller is None:
             return self.without
         entry = self.denials.get(caller)
-        return entry.parts.total() if entry is not None and entry.is_exact else None
+        return entry.count + entry.parts[None] if entry is not None and entry.is_exact else None
 
     def denial_rows(self) -> Rows[CallerDenial]:
         """Who was denied what, most often first."""
@@ -197,13 +203,14 @@ class Callers:
         ]
         return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.scope or "", row.reason.number)))
 
-    def rows(self) -> Rows[CallerCount]:
+    def rows(self, has_statuses: bool) -> Rows[CallerCount]:
         """The callers, first who was denied most."""
         rows = []
         for caller, entry in self.denials:
             allowed = entry.parts[None]
-            reasons = Counter({Reason(reason): calls for reason, calls in entry.parts.items() if reason is not None})
-            rows.append(CallerCount(_text(caller), allowed, entry.count, _most(reasons), entry.is_exact))
+            reasons = Counter({Reason(reason): calls for reason, calls in entry.parts.items() if reason not in (None, SERVED_THOUGH_DENIED)})
+            served = entry.parts[SERVED_THOUGH_DENIED] if has_statuses else None
+            rows.append(CallerCount(_text(caller), allowed, entry.count, _most(reasons), served, entry.is_exact))
         return Rows(CallerCount, sorted(rows, key=lambda row: (-row.denied, -row.allowed, row.caller)))
 
 

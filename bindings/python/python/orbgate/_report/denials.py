@@ -16,6 +16,7 @@ from .._rows import Rows
 from .._terms import Effect, Reason
 from ..logs import _private
 from ..logs._heavy import Heavy
+from ..logs._served import served_though_denied
 from ..logs._long import name as short_name
 from .courses import FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
@@ -58,7 +59,8 @@ class Denied(NamedTuple):
     they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
     differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
     has in all (None where that is not exact), `caller_lacks` how many scopes its denied calls lacked in all, a user's token for them
-    included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows. Half of the calls, but for the `outlying` ones, whose times are far from all others (None where it is not known how many
+    included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows,
+    `served_though_denied` those that the server served (None where the log has no statuses). Half of the calls, but for the `outlying` ones, whose times are far from all others (None where it is not known how many
     these are), came within `half_seconds` from
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
     and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
@@ -79,6 +81,7 @@ class Denied(NamedTuple):
     caller_lacks: int
     malformed: int
     base_allowed: int | None
+    served_though_denied: int | None
     first: datetime | None
     last: datetime | None
     half_from: datetime | None
@@ -97,7 +100,7 @@ class Denied(NamedTuple):
 class Evidence:
     """What is known of a group besides how many calls it has."""
 
-    __slots__ = ("first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "base_allowed", "routes", "rows", "slots", "target")
+    __slots__ = ("first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "base_allowed", "routes", "rows", "served", "slots", "target")
 
     def __init__(self, number: int) -> None:
         # What `GroupSeconds` calls the group.
@@ -108,7 +111,7 @@ class Evidence:
         # By half an hour, as many as make a probe.
         self.slots: dict[int, set[bytes]] = {}
         self.paths_in_hour = 0
-        self.malformed = self.base_allowed = 0
+        self.malformed = self.base_allowed = self.served = 0
         self.first: datetime | None = None
         self.last: datetime | None = None
         self.method: bytes | None = None
@@ -161,7 +164,7 @@ class DenialCounts:
         for evidence in self._evidence.values():
             evidence.settle()
 
-    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], has_days_alone: bool = False) -> Rows[Denied]:
+    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
         """The groups, first those that look like something, then by their calls; the log has calls from `first` to `last`.
 
         `calls_of` says how many calls a caller has in all, or None if that is not known. With `has_days_alone`, nothing is said of how near calls came.
@@ -173,12 +176,13 @@ class DenialCounts:
         for group, entry in self.groups:
             of = spans.get(self._evidence[group].number, NO_SPANS)
             without_time = entry.count - sum(of.calls)
-            half, outlying = None, 0
+            half: Half | None = None
+            outlying: int | None = 0
             if period is not None:
                 half = None if has_days_alone else of.half(period, entry.missed + without_time)
                 outlying = of.out_of(period)
             course = half and period and half.course(period)
-            rows.append(self._row(group, entry, half, course, not has_days_alone, without_time, outlying, calls_of(group[0]), lacked[group[0]]))
+            rows.append(self._row(group, entry, half, course, not has_days_alone, has_statuses, without_time, outlying, calls_of(group[0]), lacked[group[0]]))
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -210,6 +214,7 @@ class DenialCounts:
             "place": pc.coalesce(base_route, decided["route"], decided["about"]),
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
+            "is_served": served_though_denied(calls["served_status"], decided["decision"]),
         }
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
 
@@ -233,7 +238,7 @@ class DenialCounts:
 
     def _count(self, found: Any) -> None:
         keys = ["caller", "pattern", "scope", "place"]
-        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("method", "first"), ("target", "first"), ("time", "min"), ("time", "max")]
+        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("method", "first"), ("target", "first"), ("time", "min"), ("time", "max")]
         groups = found.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
         groups = groups.set_column(groups.column_names.index("row_list"), "row_list", pc.list_slice(rows, 0, ROWS))
@@ -252,6 +257,7 @@ class DenialCounts:
                 evidence.routes[row["place"]] += row["count_all"]
             evidence.malformed += row["is_malformed_sum"]
             evidence.base_allowed += row["base_allowed_sum"] or 0
+            evidence.served += row["is_served_sum"]
             if row["time_min"] is not None:
                 evidence.first = min(evidence.first or row["time_min"], row["time_min"])
                 evidence.last = max(evidence.last or row["time_max"], row["time_max"])
@@ -285,7 +291,7 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int) -> Denied:
+    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, has_statuses: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         in_hour = evidence.most_in_hour() if has_hours else None
@@ -301,6 +307,7 @@ class DenialCounts:
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
             len(evidence.paths), in_hour, whole, lacked, evidence.malformed, evidence.base_allowed if self._has_base else None,
+            evidence.served if has_statuses else None,
             evidence.first, evidence.last,
             half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,
             tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,

@@ -95,12 +95,16 @@ class CallerScope(NamedTuple):
 
 
 class CallerCount(NamedTuple):
-    """A caller's calls, and why most of the denials were; both are lower bounds where they are not exact."""
+    """A caller's calls, and why most of the denials were; both are lower bounds where they are not exact.
+
+    Denied is by this policy: of these calls, the server served `served_though_denied`, which is None where the log has no statuses.
+    """
 
     caller: str
     allowed: int
     denied: int
     denied_for: Reason | None
+    served_though_denied: int | None
     is_exact: bool
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._extras import needs
-from .._terms import Reason
+from .._terms import Effect, Reason
 
 # Of any other status, as 409 or 500, nobody knows: the server may have let the call in before it failed.
 REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None}))
@@ -66,3 +66,10 @@ def mismatch(said: Any, is_allowed: Any) -> Any:
     denied = pc.and_(pc.equal(said, SERVED), pc.invert(is_allowed))
     allowed = pc.and_(pc.equal(said, REFUSED), is_allowed)
     return pc.if_else(denied.fill_null(False), SERVED_THOUGH_DENIED, pc.if_else(allowed.fill_null(False), REFUSED_THOUGH_ALLOWED, None))
+
+
+def served_though_denied(status: Any, decision: Any) -> Any:
+    """Which calls the server served though they are denied."""
+    pc = needs("pyarrow.compute", "logs")
+    is_allowed = pc.equal(decision, Effect.ALLOW.value)
+    return pc.equal(mismatch(served(status, is_allowed), is_allowed), SERVED_THOUGH_DENIED).fill_null(False)

@@ -22,7 +22,7 @@ def callers(found: Figures, top: int) -> Section:
     callers = bound(found.different_callers, found.callers_is_exact, "caller")
     if not denied:
         return Section(name, f"No caller was denied; the log names {callers}.", [], [])
-    finding = f"Denied at least once: {bound(len(denied), found.callers_is_exact)} of {callers}."
+    finding = f"Denied at least once: {bound(len(denied), found.callers_is_exact)} of {callers}. {parts.BY_POLICY}"
     if len(denied) > MOST_BARS and found.callers_is_exact:
         first = sum(row.denied for row in denied[:MOST_BARS])
         finding += f" The first {MOST_BARS} have {share(first, sum(row.denied for row in denied))} of these denials."
@@ -37,11 +37,12 @@ def callers(found: Figures, top: int) -> Section:
             shown(row.caller),
             *_counts(row),
             share(row.denied, row.allowed + row.denied) if row.is_exact else "–",
+            *parts.served(row),
             str(row.denied_for),
         )
         for row in denied[:top]
     ]
-    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, "mostly for": NAME}
+    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, **parts.served_column(found), "mostly for": NAME}
     chart = parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
     by_route = [
         (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))

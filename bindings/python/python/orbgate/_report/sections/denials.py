@@ -29,7 +29,7 @@ def told_apart(found: Figures, top: int) -> Section:
     calls = sum(row.calls for row in told)
     said = f"look like something: {bound(calls, found.denials_is_exact)}; of the other {number(found.denied - calls)} nothing is said"
     finding = (
-        f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}. "
+        f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}. {parts.BY_POLICY} "
         f"{'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
     )
@@ -44,16 +44,22 @@ def told_apart(found: Figures, top: int) -> Section:
     columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
-        (_caller(row), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), _half(row, period), row.course or "–", _rows(row))
+        (_caller(row), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
-    what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
+    what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
     tables = [parts.table("What denied calls look like", columns, verdicts, top, len(told))] if told else []
     return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))])
 
 
 def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
     """What speaks for what a group looks like in a log of a period; `is_exact` says whether all groups are counted."""
+    count = row.served_though_denied
+    served = "" if count is None else f"; the server served {bound(count, row.is_exact) if count else 'none'} of these calls"
+    return f"{_because(row, period, is_exact)}{served}"
+
+
+def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
     calls = bound(row.calls, row.is_exact, "call")
     if row.looks_like == MISCONFIGURED:
         before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""

@@ -9,11 +9,12 @@ from markupsafe import Markup
 
 from .. import charts
 from ..charts import Bar, Series
-from ..numbers import share, shown
+from ..numbers import bound, share, shown
 from ..._number import number
 
 if TYPE_CHECKING:
-    from ..figures import Changes, Outcome, RouteCount
+    from ..denials import Denied
+    from ..figures import CallerCount, Changes, Figures, Outcome, RouteCount
     from ..orbs import RouteOrbs
 
 NO_ROUTE = "(no route)"
@@ -23,6 +24,9 @@ ALLOWED, DENIED = Series("allowed", "allow"), Series("denied", "deny")
 CONSUMING, UNUSED = Series("consume orbs", "orbs"), Series("granted, never used", "idle")
 UNKNOWN = Series("carried, and not of the policy", "idle")
 
+
+# What the word means on the page: the server may have done otherwise.
+BY_POLICY = "Denied means denied by this policy, decided anew for each call, whatever the server did."
 
 # From more rows on a table says how many it has: on a screen it may be a box that is scrolled.
 FEW_ROWS = 8
@@ -95,6 +99,16 @@ def directions(found: Changes) -> str:
 
 def denied(allowed: int, denied: int) -> str:
     return f"{number(allowed + denied)} · {share(denied, allowed + denied)} denied"
+
+
+def served_column(found: Figures) -> dict[str, str]:
+    """The column with how many denied calls the server served, in a log with statuses."""
+    return {"served all the same": NUMBER} if found.served.calls else {}
+
+
+def served(row: CallerCount | Denied) -> list[str]:
+    """Its value."""
+    return [] if row.served_though_denied is None else [bound(row.served_though_denied, row.is_exact)]
 
 
 def some(names: Sequence[str], most: int = 4) -> str:
