@@ -153,6 +153,8 @@ def test_what_would_change(capsys: pytest.CaptureFixture[str], log: Path, new: P
     assert found["base"] == old_policy.digest
     assert found["changed"] == sum(map(len, changes.values())) == len(REQUESTS) - found["unchanged"]
     pairs = [(bool(decide(old_policy, request)), bool(decide(new_policy, request))) for request in REQUESTS]
+    alike = [(before, outcome(decide(old_policy, request)) != outcome(decide(new_policy, request))) for (before, after), request in zip(pairs, REQUESTS) if before == after]
+    assert found["otherwise_charged"] == alike.count((True, True)) and found["otherwise_denied"] == alike.count((False, True))
     assert found["newly_allowed"] == pairs.count((False, True)) and found["newly_denied"] == pairs.count((True, False)) > 0
     rows = found["by_decision_and_route"]
     assert [row["count"] for row in rows] == sorted(map(len, changes.values()), reverse=True)
@@ -251,7 +253,8 @@ callers denied most:
   2  bob
 
 2 would change from policy sha256:c675e88c4582, 2 not
-0 newly allowed, 0 newly denied:
+0 newly allowed, 0 newly denied,
+2 allowed with other orbs, 0 denied for another reason:
   2  allow, orbs → allow, 5 orbs  GET /api/v1/external/orbs
     row 1: GET /api/v1/external/orbs (user: read:orbs, ann)
 

@@ -98,6 +98,9 @@ def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
     found = made.figures.changes
     assert found is not None and {row[:3]: row.calls for row in found.rows} == changes and found.base == BASE.digest
     assert (found.newly_allowed, found.newly_denied, found.calls) == (allowed, denied, changes.total()) and allowed > 0 < denied
+    charged = sum(calls for (before, after, _), calls in changes.items() if before.startswith("allow") and after.startswith("allow"))
+    otherwise = sum(calls for (before, after, _), calls in changes.items() if before.startswith("deny") and after.startswith("deny"))
+    assert (found.otherwise_charged, found.otherwise_denied) == (charged, otherwise)
     text = html.unescape(" ".join(check_harmless(made.html).texts))
     assert text.count(f"; {allowed:,} allowed here that the other policy denies, {denied:,} denied here that it allows") == 2 and "Against the other policy" in text
     assert f"Decided otherwise than by {BASE.name or 'a policy without a name'}, {BASE.digest}:" in text and found.base_name == BASE.name

@@ -79,11 +79,35 @@ def test_what_several_have_alike_is_not_that_of_one() -> None:
 def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, 302, None)]
     said = "Orbs follow from the decisions alone, also for a call that the server did not serve"
-    assert f"{said}: 2 such calls with a status that refuses it, 3 with one that says neither." in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
+    assert f"{said}: 1 redirected (1 unstated), 2 with a status that refuses it (2 unstated), 2 with a status that says neither (2 unstated)." in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
+    both = [*answered, *[{**BOUGHT, "served_status": status} for status in (200, 302, 302, 500)]]
+    assert f"{said}: 3 redirected (6 orbs, 1 unstated), 2 with a status that refuses it (2 unstated), 3 with a status that says neither (3 orbs, 2 unstated)." in words(page(*both, policy=SHOP))
+    assert f"{said}; of these there are none among calls with a status." in words(page({**BOUGHT, "served_status": 200}, policy=SHOP))
     assert f"{said}; the log has no status that would say so." in words(page({**ASKED, "served_status": None}, policy=SHOP))
     assert said not in words(page(LOOKED, policy=SHOP))
     found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
-    assert (found.total.calls, found.refused, found.unclear, found.without_time) == (7, 2, 3, 0)
+    assert (found.total.calls, found.without_time) == (7, 0)
+    assert [tuple(row) for row in found.answered] == [("served", 1, 0, 1), ("redirected", 1, 0, 1), ("refused", 2, 0, 2), ("unclear", 2, 0, 2)]
+
+
+def test_policies_that_differ_in_orbs_alone_are_not_said_to_differ_in_access() -> None:
+    dearer = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {ask: {orbs: true, routes: [POST /ask]}, buy: {orbs: 5, routes: [POST /buy]}, look: {orbs: false, routes: [GET /]}}}}")
+    none = {**LOOKED, "target": "/none"}
+    said = "0 allowed here that the other policy denies, 0 denied here that it allows, 2 allowed by both with other orbs"
+    assert words(page(BOUGHT, BOUGHT, ASKED, none, policy=SHOP, base=dearer)).count(f"; {said}") == 2
+    other = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {more: {orbs: true, routes: [GET /none]}, look: {orbs: false, routes: [GET /]}}}}")
+    said = "0 allowed here that the other policy denies, 0 denied here that it allows, 1 denied by both for another reason"
+    assert words(page(LOOKED, none, policy=SHOP, base=other)).count(f"; {said}") == 2
+
+
+def test_shares_are_of_the_rows_that_were_read(tmp_path: Path) -> None:
+    log = tmp_path / "calls.jsonl"
+    for unread, is_warned in ((0, False), (9, False), (10, True), (11, True)):
+        log.write_text('{"method":"GET","target":"/","kind":"user","scopes":"look"}\n' * 10 + '{"method":"GET"}\n' * unread)
+        text = words(report(log, SHOP, format="json").html)
+        assert f"100% of {'those read' if unread else 'all'}" in text
+        warning = f"Of {10 + unread} rows, {unread} could not be read: no number has anything of them."
+        assert (warning in text) == is_warned == (warning in str(logs.replay(logs.read(log, format="json"), SHOP)))
 
 
 def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
         first = found.examples[before, after, route][0]
         rows.append(Change(before, after, route, calls, _private.method(first["method"]), _private.target(first["target"])))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
-    return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, Rows(Change, rows))
+    return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, found.otherwise_charged, found.otherwise_denied, Rows(Change, rows))
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

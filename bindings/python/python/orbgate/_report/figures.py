@@ -133,13 +133,16 @@ class Change(NamedTuple):
 class Changes(NamedTuple):
     """What differs from the decisions of another policy, whose digest is `base`; first what differs most often.
 
-    This policy allows `newly_allowed` calls that the other one denies, and denies `newly_denied` calls that it allows.
+    This policy allows `newly_allowed` calls that the other one denies, and denies `newly_denied` calls that it allows. Both allow
+    `otherwise_charged` calls with other orbs, and deny `otherwise_denied` calls for another reason.
     """
 
     base: str
     base_name: str | None
     newly_allowed: int
     newly_denied: int
+    otherwise_charged: int
+    otherwise_denied: int
     rows: Rows[Change]
 
     @property

@@ -13,7 +13,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from .._rows import Rows
 from ..logs._heavy import Heavy
 from ..logs._counts import Counts, HeavyCounts, Times
-from ..logs._served import REDIRECTED, REFUSED, UNCLEAR, served
+from ..logs._served import ANSWERS, served
 
 if TYPE_CHECKING:
     from .log import Part
@@ -91,11 +91,19 @@ class SpanOrbs(NamedTuple):
     base_unstated: int | None
 
 
+class AnsweredOrbs(NamedTuple):
+    """What calls consume by what the server's status says of them, `served`, `redirected`, `refused` or `unclear`; the other fields are those of `Charged`."""
+
+    served: str
+    calls: int
+    orbs: int
+    unstated: int
+
+
 class Orbs(NamedTuple):
     """What a log consumes; each list starts with what the policy states most for, `times` with the first.
 
-    Of the calls that consume orbs, `without_time` have no time, and so are not in `times`; `refused` have a status with which the server refused
-    them, `unclear` one that says neither that nor that it served them.
+    Of the calls that consume orbs, `without_time` have no time, and so are not in `times`. `answered` has those that have a status.
     """
 
     total: Charged
@@ -105,8 +113,7 @@ class Orbs(NamedTuple):
     callers_is_exact: bool
     times: Rows[SpanOrbs]
     without_time: int
-    refused: int
-    unclear: int
+    answered: Rows[AnsweredOrbs]
 
 
 class OrbCounts:
@@ -118,8 +125,8 @@ class OrbCounts:
         self._sides = (False, True) if has_base else (False,)
         self._places = Counts(("is_base", "route", "scope", "amount"))
         self._times = Times(("is_base", "amount"))
-        # By what the status of the log says.
-        self.answered: Counter[str | None] = Counter()
+        # By what the status of the log says, and by what one call consumes.
+        self.answered: Counter[tuple[str | None, int | None]] = Counter()
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
@@ -132,8 +139,9 @@ class OrbCounts:
                 continue
             if not is_base:
                 status = part.calls["served_status"].filter(decided["consumes"])
-                for of_status in served(status, pa.repeat(True, len(status))).value_counts().to_pylist():
-                    self.answered[of_status["values"]] += of_status["counts"]
+                answers = pa.table({"served": served(status, pa.repeat(True, len(status))), "amount": found["amount"]})
+                for row in answers.group_by(["served", "amount"], use_threads=False).aggregate([([], "count_all")]).to_pylist():
+                    self.answered[row["served"], row["amount"]] += row["count_all"]
             self._places.add(found)
             self._times.add(found)
             self.by_caller.add(found)
@@ -165,9 +173,14 @@ class OrbCounts:
             self.callers.is_exact,
             Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
             sum(row["calls"] for row in self._times.rows() if row["time"] is None and not row["is_base"]),
-            self.answered[REFUSED],
-            self.answered[UNCLEAR] + self.answered[REDIRECTED],
+            Rows(AnsweredOrbs, self._answered()),
         )
+
+    def _answered(self) -> Iterable[AnsweredOrbs]:
+        for of in ANSWERS:
+            amounts = [{"is_base": False, "amount": amount, "calls": calls} for (said, amount), calls in self.answered.items() if said == of]
+            if amounts:
+                yield AnsweredOrbs(of, *self._sum(amounts)[:3])
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:

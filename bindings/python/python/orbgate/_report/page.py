@@ -111,11 +111,13 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     callers = "the log names none"
     if found.callers:
         callers = f"{bound(denied, found.callers_is_exact)} with denied calls"
+    # Of rows that could not be read nobody knows how they would have been decided.
+    whole = "those read" if found.unread else "all"
     reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
     return (
         calls,
-        Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of all"),
-        Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of all{': ' if found.denied else ''}{reasons}"),
+        Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of {whole}"),
+        Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of {whole}{': ' if found.denied else ''}{reasons}"),
         *_otherwise(found),
         *_changed(found),
         Tile("Consume orbs", number(found.consuming), orbs),

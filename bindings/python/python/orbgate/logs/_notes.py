@@ -100,6 +100,8 @@ class Notes:
         if not self._rows:
             said.append(nothing_decided(rows))
             said += [f"Nobody knows whether the log has `{name}`, which was named for `{column}`." for column, name in self._unseen.items()]
+        elif 2 * (unread := rows - self._rows) >= rows:
+            said.append(f"Of {number(rows, 'row')}, {number(unread)} could not be read: no number has anything of them.")
         if self.torn:
             said.append(f"With a quote that does not close as it must: {number(self.torn, 'row')}. The rows after each may be what a value says, and no calls.")
         if self._rows and not self._kinds:

@@ -187,6 +187,8 @@ class Summary:
             "changed": sum(changes.counts.values()),
             "newly_allowed": changes.newly_allowed,
             "newly_denied": changes.newly_denied,
+            "otherwise_charged": changes.otherwise_charged,
+            "otherwise_denied": changes.otherwise_denied,
             "by_decision_and_route": [
                 {
                     "old": change[0],

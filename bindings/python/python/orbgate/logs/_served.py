@@ -13,7 +13,7 @@ REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is 
 FAULTS = (400, 404)
 # It answers from the client's own copy, and leads nowhere else.
 NOT_MODIFIED = 304
-SERVED, REDIRECTED, REFUSED, UNCLEAR = "served", "redirected", "refused", "unclear"
+ANSWERS = SERVED, REDIRECTED, REFUSED, UNCLEAR = "served", "redirected", "refused", "unclear"
 SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused though allowed"
 # As the page says it.
 RULE = (

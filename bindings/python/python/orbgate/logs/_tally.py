@@ -134,6 +134,8 @@ class Changes:
         self.unchanged = 0
         self.newly_allowed = 0
         self.newly_denied = 0
+        self.otherwise_charged = 0
+        self.otherwise_denied = 0
         self._wanted = examples
         self._pa = needs("pyarrow", "logs")
 
@@ -162,6 +164,10 @@ class Changes:
                 self.newly_denied += len(rows)
             elif before["status"] is not None and after["status"] is None:
                 self.newly_allowed += len(rows)
+            elif before["status"] is None:
+                self.otherwise_charged += len(rows)
+            else:
+                self.otherwise_denied += len(rows)
             examples = self.examples.setdefault(change, [])
             # Several groups may be one change: the first rows of them all are wanted.
             examples += [_example(batch, row - first) for row in rows[: self._wanted]]

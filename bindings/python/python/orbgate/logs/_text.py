@@ -94,7 +94,8 @@ def _orbs(orbs: dict[str, Any]) -> list[str]:
 def _changes(changes: dict[str, Any]) -> list[str]:
     found = changes["by_decision_and_route"]
     lines = ["", f"{number(changes['changed'])} would change from policy {changes['base'][:19]}, {number(changes['unchanged'])} not"]
-    lines.append(f"{number(changes['newly_allowed'])} newly allowed, {number(changes['newly_denied'])} newly denied:")
+    lines.append(f"{number(changes['newly_allowed'])} newly allowed, {number(changes['newly_denied'])} newly denied,")
+    lines.append(f"{number(changes['otherwise_charged'])} allowed with other orbs, {number(changes['otherwise_denied'])} denied for another reason:")
     for change in found[:SHOWN_CHANGES]:
         route = shown(change["route"] or "(none)")
         lines.append(f"  {number(change['count'])}  {change['old']} → {change['new']}  {route}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...logs._served import REDIRECTED, REFUSED, SERVED, UNCLEAR
 from ..charts import MOST_BARS, Bar, timeline
 from ..numbers import bound, short_routes, shown
 from ..._number import number
@@ -13,7 +14,7 @@ from .parts import CODE, CONSUMING, NAME, NUMBER, Chart, Section, Table
 
 if TYPE_CHECKING:
     from ..figures import Figures
-    from ..orbs import Charged, Orbs
+    from ..orbs import AnsweredOrbs, Charged, Orbs
     from ..spans import Unit
 
 HERE = {"orbs stated": NUMBER, "calls": NUMBER, "calls unstated": NUMBER}
@@ -59,8 +60,18 @@ def _answered(found: Figures) -> str:
     said = "Orbs follow from the decisions alone, also for a call that the server did not serve"
     if not found.served.calls:
         return f"{said}; the log has no status that would say so."
-    refused, unclear = found.orbs.refused, found.orbs.unclear
-    return f"{said}: {number(refused, 'such call')} with a status that refuses it, {number(unclear)} with one that says neither."
+    others = [row for row in found.orbs.answered if row.served != SERVED]
+    if not others:
+        return f"{said}; of these there are none among calls with a status."
+    which = {REFUSED: "with a status that refuses it", REDIRECTED: "redirected", UNCLEAR: "with a status that says neither"}
+    stated = (f"{number(row.calls)} {which[row.served]} ({_amount(row)})" for row in others)
+    return f"{said}: {', '.join(stated)}."
+
+
+def _amount(row: AnsweredOrbs) -> str:
+    """The orbs of calls, and for how many the policy states none."""
+    unstated = f"{number(row.unstated)} unstated" if row.unstated else ""
+    return unstated if row.unstated == row.calls else f"{number(row.orbs, 'orb')}{', ' if unstated else ''}{unstated}"
 
 
 def _left_out(of: Orbs) -> str:

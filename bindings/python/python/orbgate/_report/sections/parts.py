@@ -93,8 +93,10 @@ def table(
 
 
 def directions(found: Changes) -> str:
-    """Which policy allows what the other one denies."""
-    return f"{number(found.newly_allowed)} allowed here that the other policy denies, {number(found.newly_denied)} denied here that it allows"
+    """Which policy allows what the other one denies, and what else differs."""
+    said = f"{number(found.newly_allowed)} allowed here that the other policy denies, {number(found.newly_denied)} denied here that it allows"
+    said += f", {number(found.otherwise_charged)} allowed by both with other orbs" if found.otherwise_charged else ""
+    return f"{said}, {number(found.otherwise_denied)} denied by both for another reason" if found.otherwise_denied else said
 
 
 def denied(allowed: int, denied: int) -> str:
