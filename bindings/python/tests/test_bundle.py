@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_up_calls import Page
 from orbgate import Policy, TableError, audit, report
 from orbgate.__main__ import main
 
@@ -56,7 +57,7 @@ def test_a_bundle_has_what_the_page_was_made_of(made: Made, capsys: pytest.Captu
     with zipfile.ZipFile(made.bundle) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     manifest = json.loads(files["manifest.json"])
-    assert manifest["log"]["files"] == [{"name": "calls.csv", "sha256": sha256(made.log.read_bytes()).hexdigest()}]
+    assert manifest["log"]["files"] == [{"name": "calls.csv", "sha256": sha256(made.log.read_bytes()).hexdigest(), "first_row": 1, "last_row": 41}]
     assert manifest["log"]["arguments"]["columns"] == {"served_status": "answer"} and manifest["log"]["arguments"]["tolerate"] == "1"
     assert (manifest["title"], manifest["top"], manifest["policy"]) == ("A week", 7, Policy.from_yaml(TEXT).digest)
     assert manifest["calls"] == {"allowed": 20, "denied": 20, "unread": 1} and files["policy.yaml"] == TEXT.encode()
@@ -68,6 +69,27 @@ def test_a_bundle_has_what_the_page_was_made_of(made: Made, capsys: pytest.Captu
     for name in ("routes", "orbs_routes", "served_mismatches", "denials", "first_unread"):
         rows = pq.read_table(io.BytesIO(files[f"tables/{name}.parquet"])).to_pylist()
         assert [list(row.values()) for row in rows] == [[list(value) if isinstance(value, tuple) else value for value in row] for row in tables[name]] and rows
+
+
+def test_a_row_is_found_in_its_file(made: Made, tmp_path: Path) -> None:
+    """Some numbers of rows were within a file, others over all files, of which nobody knew how many rows each has."""
+    call, end = "GET,/,user,look,a,200\n", "torn\n"
+    rows = {"b.csv": [call] * 2 + [end], "a.csv": [], "c.csv": [call], **{f"d{at}.csv": [end] for at in range(9)}}
+    for name, of in rows.items():
+        (tmp_path / name).write_text("".join(["method,target,kind,scopes,caller,served_status\n", *of]))
+    paths, written = [tmp_path / name for name in rows], tmp_path / "evidence.zip"
+    again = report(paths, Policy.from_yaml(TEXT))
+    written.write_bytes(again.bundle())
+    assert not failed(audit.verify(written, paths[::-1]))
+    assert [(file.name, file.first_row, file.last_row) for file in again.figures.files] == [
+        ("b.csv", 1, 3), ("a.csv", None, None), ("c.csv", 4, 4), *((f"d{at}.csv", 5 + at, 5 + at) for at in range(9))
+    ]
+    words = " ".join(Page(again.html).texts)
+    for said in ("b.csv, rows 1 to 3  sha", "a.csv, no rows  sha", "c.csv, row 4  sha", "2 more files, rows 12 to 13: ", "numbered over all files in this order"):
+        assert said in words
+    assert "`b.csv`, row 3 of it: " in words and "first rows, over all files" in words
+    (kind,) = again.figures.unread_by_reason
+    assert kind.first == (3, 5, 6, 7, 8)
 
 
 def test_columns_may_be_named_in_any_order(made: Made, tmp_path: Path) -> None:

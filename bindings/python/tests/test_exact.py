@@ -243,13 +243,13 @@ def test_a_digest_is_of_a_whole_file(broken: Path) -> None:
     pytest.importorskip("vl_convert")
     pages = [report(broken, POLICY) for _ in range(3)]
     assert {page.html for page in pages} == {pages[0].html}
-    assert pages[0].figures.files == [("calls.csv.gz", wanted)] and pages[0].figures.broken is not None
+    assert pages[0].figures.files == [("calls.csv.gz", wanted, 1, pages[0].figures.calls)] and pages[0].figures.broken is not None
     assert pages[0].figures.calls > 50_000 and wanted in pages[0].html
     after = broken.with_name("later.csv")
     after.write_text(HEADER + ROW.format("later"))
     made = report([broken, after], POLICY)
-    assert made.figures.files == [("calls.csv.gz", wanted), ("later.csv", None)]
-    assert "later.csv (not read to its end)" in words_of(made.html)
+    assert made.figures.files == [("calls.csv.gz", wanted, 1, made.figures.calls), ("later.csv", None, None, None)]
+    assert "later.csv, no rows (not read to its end)" in words_of(made.html)
 
 
 def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

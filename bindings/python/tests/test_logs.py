@@ -129,7 +129,7 @@ def test_several_files_are_one_log(tmp_path: Path, policy: Policy) -> None:
     found = pa.table(logs.read(paths)).to_pylist()
     assert [row["target"] for row in found] == ["/0", "/1", "/2", None, "/3", "/4"]
     assert [row["row"] for row in found] == [1, 2, 3, 4, 5, 6]
-    assert found[3]["error"] == f"`{Path(paths[1]).name}`, row 2: no host at the start"
+    assert found[3]["error"] == f"`{Path(paths[1]).name}`, row 2 of it: no host at the start"
     by_pattern = pa.table(logs.read(tmp_path / "access.log*"))["target"].to_pylist()
     assert by_pattern == ["/3", "/4", "/2", None, "/0", "/1"]
     assert pa.table(logs.read(tmp_path))["target"].to_pylist() == by_pattern

@@ -69,7 +69,7 @@ def test_of_several_files_it_is_said_in_which(tmp_path: Path) -> None:
         log(tmp_path, *odd, name=name)
     read: Any = lambda: logs.read([tmp_path / name for name in ("a.csv", "b.csv", "c.csv")])  # noqa: E731
     [row] = report(read(), POLICY).figures.outlying
-    assert (row.row, row.where) == (720 + 361, "`b.csv`, row 361")
+    assert (row.row, row.where) == (720 + 361, "`b.csv`, row 361 of it")
     assert logs.replay(read(), POLICY).to_dict()["outlying_times"]["first"][0]["where"] == row.where
 
 

@@ -308,8 +308,8 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
         rows = "  8  row 2: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
         if len(names) > 1:
             rows = (
-                "  16  row 2: `access.log`, row 2: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n"
-                "   2  row 10: `access.log`, row 10: no host at the start; also row 22\n   2  row 12: `access.log`, row 12: blank line; also row 24\n"
+                "  16  row 2: `access.log`, row 2 of it: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n"
+                "   2  row 10: `access.log`, row 10 of it: no host at the start; also row 22\n   2  row 12: `access.log`, row 12 of it: blank line; also row 24\n"
             )
         assert out.endswith(heading + rows)
         found = json.loads(run(capsys, *names, "--json")[1])

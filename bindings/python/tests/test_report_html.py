@@ -142,9 +142,10 @@ def test_the_page_says_what_it_was_made_of(tmp_path: Path) -> None:
     for file in (path, tmp_path / "calls.parquet"):
         made = report(file, POLICY)
         digest = sha256(file.read_bytes()).hexdigest()
-        assert made.figures.files == [(file.name, digest)]
+        assert made.figures.files == [(file.name, digest, 1, made.figures.calls + made.figures.unread)]
         text = " ".join(Page(made.html).texts)
-        assert f"{file.name}  sha256:{digest}" in text and f"Made by orbgate {orbgate_version}." in text
+        # Of one file, rows have only one number.
+        assert "numbered over all files" not in text and f"{file.name}  sha256:{digest}" in text and f"Made by orbgate {orbgate_version}." in text
     line = next(route.line for route in POLICY.routes() if str(route) == "GET /api/v1/external/orbs")
     assert f'data-column="policy line">{line}</td>' in made.html
 

@@ -91,7 +91,7 @@ def report(
 
     The page is one file without scripts, and loads nothing from the network. It has callers, paths and scopes, and says
     at its end what it leaves out of them, such as queries. The same rows, policy and arguments make the same page, byte for byte, from files and from
-    tables, except for the names and digests of files. Memory is bounded: if there are too many callers, or too many scopes that
+    tables, except for what it says of files. Memory is bounded: if there are too many callers, or too many scopes that
     the policy does not have, the page shows those with most calls, and says where their counts are lower bounds.
 
     A row that cannot be read is not decided: it is counted, and the page says so. It also says where a file breaks off.

@@ -168,10 +168,15 @@ class UnreadRows(NamedTuple):
 
 
 class LogFile(NamedTuple):
-    """A file of the log, and the SHA-256 of the whole file; None where it was not read to its end."""
+    """A file of the log, and the SHA-256 of the whole file; None where it was not read to its end.
+
+    Rows are numbered over all files, in the order in which they were read: `first_row` and `last_row` are those of this file, None where none was read.
+    """
 
     name: str
     sha256: str | None
+    first_row: int | None
+    last_row: int | None
 
 
 class Figures(NamedTuple):

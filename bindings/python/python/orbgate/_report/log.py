@@ -115,6 +115,10 @@ class Decided:
         """The files, and the SHA-256 of each that was read to its end."""
         return self._log.digests()
 
+    def file_rows(self) -> list[tuple[int | None, int | None]]:
+        """The first and the last row of each file."""
+        return self._log.file_rows()
+
     def parts(self) -> Iterator[Part]:
         """The log, part by part."""
         try:

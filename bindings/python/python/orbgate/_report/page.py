@@ -27,7 +27,7 @@ from .._number import number
 if TYPE_CHECKING:
     from .._policy import Policy
     from .._property import Properties
-    from .figures import Figures
+    from .figures import Figures, LogFile
 
 
 # A log may have more files than anybody reads.
@@ -68,8 +68,9 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
         period=period(found.first, found.last) + (f", and {number(found.outlying_calls, 'call')} far from that" if found.outlying else ""),
-        files=[file._replace(name=shown(file.name)) for file in found.files[:MOST_FILES]],
+        files=[(shown(file.name), file.sha256, _row_range([file])) for file in found.files[:MOST_FILES]],
         more_files=max(0, len(found.files) - MOST_FILES),
+        more_rows=_row_range(found.files[MOST_FILES:]),
         arguments=_arguments(found, top),
         properties=found.properties,
         properties_name=shown(found.properties.file) if found.properties else "",
@@ -79,6 +80,14 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
         sections=sections(found, policy, top),
     )
+
+
+def _row_range(files: Sequence[LogFile]) -> str:
+    """From which row to which the files have the rows of the log."""
+    rows = [row for file in files for row in (file.first_row, file.last_row) if row is not None]
+    if not rows:
+        return "no rows"
+    return f"row {number(rows[0])}" if rows[0] == rows[-1] else f"rows {number(rows[0])} to {number(rows[-1])}"
 
 
 def _arguments(found: Figures, top: int) -> str:

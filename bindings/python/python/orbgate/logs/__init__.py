@@ -233,7 +233,13 @@ class Reader(Iterator["_pa.RecordBatch"]):
         if len(self._inputs) < 2:
             return f"row {row:,}"
         before, name = next(begun for begun in reversed(self._begun) if begun[0] < row)
-        return f"{name}, row {row - before:,}"
+        return f"{name}, row {row - before:,} of it"
+
+    def file_rows(self) -> list[tuple[int | None, int | None]]:
+        """The first and the last row of each file so far, as rows are numbered over all files; none of a file without rows."""
+        ends = [before for before, _ in self._begun[1:]]
+        found = [(before + 1, end) if end > before else (None, None) for (before, _), end in zip(self._begun, [*ends, self.rows])]
+        return [*found, *[(None, None)] * (len(self._inputs) - len(found))]
 
     def keep_others(self) -> None:
         """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""
@@ -360,7 +366,7 @@ def _placed(columns: _lines.Columns, log: Input, before: int) -> _lines.Columns:
     if error is None or error.null_count == len(error):
         return columns
     placed = (
-        None if why is None else f"{log.name}, row {before + at}: {why}" for at, why in enumerate(error.to_pylist(), start=1)
+        None if why is None else f"{log.name}, row {before + at:,} of it: {why}" for at, why in enumerate(error.to_pylist(), start=1)
     )
     return {**columns, "error": needs("pyarrow", "logs").array(placed, error.type)}
 

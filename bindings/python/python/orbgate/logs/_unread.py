@@ -17,7 +17,7 @@ LONGEST = 400
 
 # What differs between rows of one kind: in which file a row is, what it says, and where. The name of a column stays: what is wrong with one is
 # another kind than the same of another. A value may have any sign in it, so it ends with the last one.
-PLACE = r"\A(`[^`]*`|standard input), row \d+: "
+PLACE = r"\A(`[^`]*`|standard input), row [\d,]+ of it: "
 VALUE = r"(?s)( is| in|unknown field|duplicate field|variant|integer|floating point|boolean|character) `.*`"
 TEXT = r'(?s)string ".*"'
 WIDTH = r"\A1 value where"

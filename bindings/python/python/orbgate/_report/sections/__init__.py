@@ -58,6 +58,7 @@ def _unread(found: Figures, top: int) -> Section:
         (number(kind.rows), shown(kind.why), ", ".join([*map(number, kind.first), *(["…"] if kind.rows > len(kind.first) else [])]))
         for kind in found.unread_by_reason
     ]
-    columns = {"rows": NUMBER, "what is wrong with the first": WORDS, "first rows": WORDS}
+    first = "first rows, over all files" if len(found.files) > 1 else "first rows"
+    columns = {"rows": NUMBER, "what is wrong with the first": WORDS, first: WORDS}
     table = parts.table("Rows that could not be read, by reason", columns, rows, top)
     return Section("Unread rows", finding, [], [table] if rows else [])
