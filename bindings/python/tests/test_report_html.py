@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, report
+from orbgate import Policy, logs, report
 from orbgate import __version__ as orbgate_version
 
 pa = pytest.importorskip("pyarrow")
@@ -155,6 +155,29 @@ def test_what_a_log_has_is_text_on_the_page() -> None:
     read = check_harmless(made.html)
     assert "<script>alert('x')</script>\"&\\u202e\\n\\x007" in html.unescape(" ".join(read.texts))
     assert "\0" not in made.html and made.html.count("\u202e") == 2
+
+
+# Names that look the same, each as it is shown.
+ALIKE = {
+    "acme": "acme", " acme": "\\x20acme", "acme ": "acme\\x20", "acme\u00a0": "acme\\xa0", "\u0430cme": "\\u0430cme", "acm\u03b5": "acm\\u03b5",
+    "acm\u00e9": "acm\u00e9", "acme\u0301": "acme\\u0301", "acme\ufe0f": "acme\\ufe0f", "\u212acme": "\\u212acme",
+    # The page has one for two.
+    "ac me": "ac me", "ac  me": "ac \\x20me", " ": "\\x20", "\u3000": "\\u3000",
+    # Of one script each, and whole.
+    "\u0430\u0441\u043c\u0435": "\u0430\u0441\u043c\u0435", "\u03b1\u03ba\u03bc\u03ae 1": "\u03b1\u03ba\u03bc\u03ae 1", "\u0915\u093f": "\u0915\u093f",
+    "\uac01": "\uac01", "\u1100\u1161\u11a8": "\u1100\\u1161\\u11a8",
+}
+
+
+def test_names_that_look_the_same_are_told_apart() -> None:
+    calls = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": ""}
+    log = pa.Table.from_pylist([{**calls, "caller": name} for name in ALIKE])
+    page = html.unescape(re.sub("<svg.*?</svg>", "", report(log, POLICY, top=100).html, flags=re.DOTALL))
+    summary = logs.replay(logs.read(log), POLICY, top=100)
+    for name, wanted in ALIKE.items():
+        assert f'data-column="caller">{wanted}</td>' in page
+        assert f"  1  {wanted}\n" in str(summary)
+    assert {row["caller"] for row in summary.to_dict()["top_denied_callers"]} == {*ALIKE}
 
 
 def test_what_is_no_text_is_written_out() -> None:

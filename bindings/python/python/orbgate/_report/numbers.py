@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 
 from .._number import number
+from ..logs._text import shown as escaped
 
 # A longer text is cut in its middle: its end often says most.
 MOST_CHARACTERS = 120
-# Characters that are invisible, or change how the others look: a log may use them to look like something else.
-UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def bound(count: int, is_exact: bool, noun: str = "") -> str:
@@ -41,21 +39,19 @@ def share(part: int, whole: int) -> str:
 
 
 def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
-    """A text of a log, with nothing in it that cannot be seen, and not too long.
+    """A text of a log as the summaries show it, and not too long.
 
     >>> shown("a\\nb\\u202ec"), shown("x" * 50, most=9), shown(None), shown("two\\u2420words")
     ('a\\\\nb\\\\u202ec', 'xxxx…xxxx', '–', 'two·words')
     """
     if not text:
         return "–" if text is None else "(empty)"
-    if text.isspace():
-        return f"({number(len(text), 'space')})"
     # Few fonts have the sign that stands for a space inside a scope.
     text = text.replace("\u2420", "·")
     if len(text) > most:
         half = (most - 1) // 2
         text = f"{text[:half]}…{text[-half:]}"
-    return "".join(_escape(char) if unicodedata.category(char) in UNSEEN else char for char in text)
+    return escaped(text)
 
 
 def short_routes(names: Sequence[str]) -> list[str]:
@@ -79,7 +75,3 @@ def period(first: datetime | None, last: datetime | None) -> str:
     if first.replace(second=0, microsecond=0) == last.replace(second=0, microsecond=0):
         return f"{first.isoformat(' ', 'minutes')} UTC"
     return f"{first.isoformat(' ', 'minutes')} to {last.isoformat(' ', 'minutes')} UTC"
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import Any
 
 from .._number import number
@@ -11,6 +13,10 @@ from ._unread import alike
 # A log may have more routes than anybody reads; the JSON has them all.
 SHOWN_ROUTES = 40
 SHOWN_CHANGES = 40
+# Marks and letters that no font draws: they count as printable.
+NOT_SEEN = re.compile("[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\U000e0100-\\U000e01ef]")
+# Spaces that nobody sees: the page shows several as one.
+SPACES = re.compile(r"\A +| +\Z|(?<= ) +")
 
 
 def text(summary: dict[str, Any]) -> str:
@@ -104,10 +110,11 @@ def _changes(changes: dict[str, Any]) -> list[str]:
 
 
 def _example(example: dict[str, Any]) -> str:
-    asked = f"scope {example['by_scope']}" if example["by_scope"] is not None else f"{example['method']} {example['target']}"
-    token = "no token" if example["kind"] is None else f"{example['kind']}: {example['scopes'] or ''}"
-    caller = "" if example["caller"] is None else f", {example['caller']}"
-    return shown(f"{example['row']}: {asked} ({token}{caller})")
+    said = {name: shown(str(value or "")) for name, value in example.items()}
+    asked = f"scope {said['by_scope']}" if example["by_scope"] is not None else f"{said['method']} {said['target']}"
+    token = "no token" if example["kind"] is None else f"{said['kind']}: {said['scopes']}"
+    caller = "" if example["caller"] is None else f", {said['caller']}"
+    return f"{said['row']}: {asked} ({token}{caller})"
 
 
 def _more(count: int, what: str) -> list[str]:
@@ -134,5 +141,27 @@ def _is_number(cell: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """Text of a log on one line of a terminal: what is not printable is shown, not obeyed."""
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+    """Text of a log on one line: what is not printable is shown, not obeyed, and so is what looks as other text does.
+
+    >>> print(*map(shown, ["acme", " acme", "acme\\u00a0", "\\u0430cme", "\\u0430\\u0441\\u043c\\u0435", "acme\\u0301"]))
+    acme \\x20acme acme\\xa0 \\u0430cme \u0430\u0441\u043c\u0435 acme\\u0301
+    """
+    spaces = {at for found in SPACES.finditer(text) for at in range(*found.span())}
+    is_composed = unicodedata.is_normalized("NFC", text)
+    scripts = [unicodedata.name(char, "").partition(" ")[0] for char in text]
+    return "".join(
+        _escape(char)
+        if at in spaces or not char.isprintable() or NOT_SEEN.match(char)
+        or not is_composed and _is_composed(char) or "LATIN" in scripts and script in ("CYRILLIC", "GREEK")
+        else char
+        for at, (char, script) in enumerate(zip(text, scripts))
+    )
+
+
+def _is_composed(char: str) -> bool:
+    """Whether NFC may make another character of it, or of it and the one before."""
+    return unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff" or not unicodedata.is_normalized("NFC", char)
+
+
+def _escape(char: str) -> str:
+    return f"\\x{ord(char):02x}" if char == " " else char.encode("unicode_escape").decode("ascii")
