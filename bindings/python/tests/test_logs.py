@@ -423,6 +423,9 @@ def test_columns_that_are_no_text(tmp_path: Path, name: str, column: Any) -> Non
     [
         ("a.csv", b"method,path\n", {}, "there is no column `target` for `target`; the columns are `method`, `path`"),
         ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}, "there is no column `k` for `kind`; the columns are"),
+        ("a.csv", b"time;method\n", {}, "the columns are `time;method`: it is divided by `;`, so write commas or tabs"),
+        ("a.csv", "method,target\n".encode("utf-16"), {}, "cannot read `a.csv`: it looks like UTF-16, and must be UTF-8"),
+        ("a.tsv", "method\ttarget\n".encode("utf-16-be"), {}, "cannot read `a.tsv`: it looks like UTF-16, and must be UTF-8"),
         ("a.csv", b"method,target,target\n", {}, "the header has column `target` twice"),
         ("a.csv", b"", {}, "it has no header"),
         ("a.csv", b'method,"tar\nget"\n', {}, "the header goes on after the end of its line"),

@@ -26,8 +26,16 @@ def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
     first = next(blocks, b"")
     if not first:
         raise TableError(f"cannot read {log.name}: it has no header")
+    # Its mark, or a letter of ASCII in two bytes.
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in first[:2]:
+        raise TableError(f"cannot read {log.name}: it looks like UTF-16, and must be UTF-8")
     header = _header(first, delimiter)
-    found = layout.find(header)
+    try:
+        found = layout.find(header)
+    except TableError as error:
+        if len(header) == 1 and ";" in header[0]:
+            raise TableError(f"{error}: it is divided by `;`, so write commas or tabs") from None
+        raise
     for name, column in found.items():
         if column not in header:
             raise TableError(f"there is no column `{column}` for `{name}`: values between delimiters have no members")
