@@ -164,7 +164,7 @@ ALIKE = {
     # The page has one for two.
     "ac me": "ac me", "ac  me": "ac \\x20me", " ": "\\x20", "\u3000": "\\u3000",
     # Of one script each, and whole.
-    "\u0430\u0441\u043c\u0435": "\u0430\u0441\u043c\u0435", "\u03b1\u03ba\u03bc\u03ae 1": "\u03b1\u03ba\u03bc\u03ae 1", "\u0915\u093f": "\u0915\u093f",
+    "\u0430\u0441\u043c\u0435": "\u0430\u0441\u043c\u0435", "\u03b1\u03ba\u03bc\u03ae 1": "\u03b1\u03ba\u03bc\u03ae 1", "\u0430\u0441\u043c\u0435 API": "\u0430\u0441\u043c\u0435 API", "API acm\u0435": "API acm\\u0435", "\u0915\u093f": "\u0915\u093f",
     "\uac01": "\uac01", "\u1100\u1161\u11a8": "\u1100\\u1161\\u11a8",
 }
 

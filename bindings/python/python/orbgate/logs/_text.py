@@ -17,6 +17,7 @@ SHOWN_CHANGES = 40
 NOT_SEEN = re.compile("[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\U000e0100-\\U000e01ef]")
 # Spaces that nobody sees: the page shows several as one.
 SPACES = re.compile(r"\A +| +\Z|(?<= ) +")
+WORD = re.compile(r"\S+")
 
 
 def text(summary: dict[str, Any]) -> str:
@@ -143,19 +144,26 @@ def _is_number(cell: str) -> bool:
 def shown(text: str) -> str:
     """Text of a log on one line: what is not printable is shown, not obeyed, and so is what looks as other text does.
 
-    >>> print(*map(shown, ["acme", " acme", "acme\\u00a0", "\\u0430cme", "\\u0430\\u0441\\u043c\\u0435", "acme\\u0301"]))
-    acme \\x20acme acme\\xa0 \\u0430cme \u0430\u0441\u043c\u0435 acme\\u0301
+    >>> print(*map(shown, ["acme", " acme", "acme\\u00a0", "\\u0430cme", "\\u0430\\u0441\\u043c\\u0435 API", "acme\\u0301"]))
+    acme \\x20acme acme\\xa0 \\u0430cme \u0430\u0441\u043c\u0435 API acme\\u0301
     """
     spaces = {at for found in SPACES.finditer(text) for at in range(*found.span())}
     is_composed = unicodedata.is_normalized("NFC", text)
-    scripts = [unicodedata.name(char, "").partition(" ")[0] for char in text]
+    # Each word by itself: a name may have words of two scripts.
+    mixed = {at for word in WORD.finditer(text) for at in _of_two_scripts(word)}
     return "".join(
         _escape(char)
         if at in spaces or not char.isprintable() or NOT_SEEN.match(char)
-        or not is_composed and _is_composed(char) or "LATIN" in scripts and script in ("CYRILLIC", "GREEK")
+        or not is_composed and _is_composed(char) or at in mixed
         else char
-        for at, (char, script) in enumerate(zip(text, scripts))
+        for at, char in enumerate(text)
     )
+
+
+def _of_two_scripts(word: re.Match[str]) -> list[int]:
+    """The places of the letters that may be taken for Latin ones, in a word that has such."""
+    scripts = [unicodedata.name(char, "").partition(" ")[0] for char in word[0]]
+    return [word.start() + at for at, script in enumerate(scripts) if script in ("CYRILLIC", "GREEK")] if "LATIN" in scripts else []
 
 
 def _is_composed(char: str) -> bool:
