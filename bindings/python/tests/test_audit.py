@@ -42,6 +42,8 @@ def table(rows: list[dict[str, Any]]) -> Any:
 
 
 ROWS = calls(3_000, 1)
+# Without those whose token is of no known kind.
+VALID = [row for row in ROWS if row["kind"] != "service"]
 
 
 def test_scopes_are_those_of_decide() -> None:
@@ -58,7 +60,9 @@ def test_scopes_are_those_of_decide() -> None:
         if decision.reason == "scope_missing" and decision.scope:
             missing[row["caller"]].add(decision.scope)
     found = audit.privileges(table(ROWS), POLICY)
-    assert len(found.rows) == 25 and found.is_complete
+    unknown = sum(row["kind"] == "service" for row in ROWS)
+    assert len(found.rows) == 25 and found.with_invalid_token == unknown
+    assert found.not_counted == (f"{unknown} calls with a token of no known kind, which may hold anything",) and not found.is_complete
     for one in found.rows:
         assert set(one.held) == held[one.caller] & set(KNOWN) and set(one.unknown) == held[one.caller] - set(KNOWN)
         assert set(one.used) == used[one.caller] and set(one.unused) == set(one.held) - set(one.used) and set(one.missing) == missing[one.caller]
@@ -140,9 +144,13 @@ def test_callers_beyond_the_bound_are_counted(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_check_passes_where_nobody_holds_too_much() -> None:
-    most = max(len(row.unused) for row in audit.privileges(table(ROWS), POLICY).rows)
-    assert audit.check(table(ROWS), POLICY, most_unused=most).passed
-    made = audit.check(table(ROWS), POLICY, most_unused=most - 1)
+    most = max(len(row.unused) for row in audit.privileges(table(VALID), POLICY).rows)
+    assert audit.check(table(VALID), POLICY, most_unused=most).passed
+    # What tokens of no known kind hold may be more.
+    refused = audit.check(table(ROWS), POLICY, most_unused=100)
+    unknown = f"not counted: {len(ROWS) - len(VALID)} calls with a token of no known kind, which may hold anything"
+    assert not refused.passed and not refused.over and refused.why == (unknown,)
+    made = audit.check(table(VALID), POLICY, most_unused=most - 1)
     assert not made.passed and made.over and all(len(row.unused) == most for row in made.over)
     with pytest.raises(ValueError, match="must not be negative"):
         audit.check(table(ROWS), POLICY, most_unused=-1)
@@ -150,7 +158,7 @@ def test_a_check_passes_where_nobody_holds_too_much() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, proposal = tmp_path / "calls.parquet", tmp_path / "less.json"
-    parquet.write_table(table(ROWS), log)
+    parquet.write_table(table(VALID), log)
     found = audit.privileges(log, POLICY)
     most = len(found.rows[0].unused)
     assert main(["privileges", str(log), "--most-unused", str(most)]) == 0
@@ -203,6 +211,10 @@ def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, cap
         ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\nGET\n", 2, "  never used: read:keys\n"),
         ("GET,/api/v1/external/orbs,user,read:orbs admin,ann\n", 0, "1 caller of 1 with scopes that the policy does not have\n"),
         ("GET,/api/v1/external/orbs,user,read:keys admin,ann\n", 1, "  never used: read:keys\n  unknown:    admin\n"),
+        ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,ann\n", 2, "not counted: 1 call with a token of no known kind"),
+        ("GET,/../,organization,read:keys,ann\nGET,/,user,,bob\n", 2, "not counted: 1 call with a token of no known kind"),
+        # Both hold: nobody called it, and nobody knows what it holds.
+        ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,\n", 2, "not counted: 1 call without a caller"),
         ("GET,/,,read:keys,ann\n", 0, "warning: No row has a kind"),
     ],
 )

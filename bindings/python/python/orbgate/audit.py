@@ -15,6 +15,7 @@ It needs pyarrow: ``pip install pyarrow tqdm``.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
@@ -65,14 +66,15 @@ class Privilege(NamedTuple):
 class Privileges(NamedTuple):
     """The scopes of all callers, first who holds most that it never uses.
 
-    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `unread` rows were not decided,
-    `unread_by_reason` has the first of them, and `broken` says where the log breaks off.
+    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `with_invalid_token` calls of the callers in
+    `rows` have a token of no known kind: nobody knows what it holds. `unread` rows were not decided, `unread_by_reason` has the first of them, and `broken` says where the log breaks off.
     """
 
     rows: Rows[Privilege]
     policy: str
     left_out: int
     without_caller: int
+    with_invalid_token: int
     unread: int
     broken: str | None
     files: tuple[tuple[str, str | None], ...]
@@ -94,13 +96,14 @@ class Privileges(NamedTuple):
             number(self.unread, "row that could not be read", "rows that could not be read") if self.unread else "",
             f"{number(self.without_caller, 'call')} without a caller" if self.without_caller else "",
             f"{number(self.left_out, 'call')} of callers for whom there was no room" if self.left_out else "",
+            f"{number(self.with_invalid_token, 'call')} with a token of no known kind, which may hold anything" if self.with_invalid_token else "",
             f"what comes after the log breaks off: {self.broken}" if self.broken else "",
         ]
         return tuple(filter(None, said))
 
     @property
     def is_complete(self) -> bool:
-        """Whether every call of the log was counted, and for its caller."""
+        """Whether every call of the log was counted, and for its caller, with what its token holds."""
         return not self.not_counted
 
     def over(self, most_unused: int = 0) -> Rows[Privilege]:
@@ -187,7 +190,7 @@ def privileges(
     found = apart(callers.times.rows(), decided.where)
     warnings = (*decided.warnings, *([f"{outlying(found.outlying)} No scope was last used then."] if found.outlying else []))
     return Privileges(
-        callers.rows(found), policy.digest, callers.left_out, callers.without_caller, decided.unread, decided.broken,
+        callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_invalid_token, decided.unread, decided.broken,
         tuple(decided.files()), warnings, decided.arguments, tuple(by_reason(decided.unread_kinds)),
     )
 
@@ -195,7 +198,7 @@ def privileges(
 def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **said: Any) -> Check:
     """Checks that no caller holds more than `most_unused` scopes of the policy that it never uses; the other arguments are those of `privileges`.
 
-    A log that was not counted whole does not pass: what was left out may be what is sought. Nor does one of which no call was decided. `why`
+    A log that was not counted whole does not pass: what was left out may be what is sought, also what a token of no known kind holds. Nor does one of which no call was decided. `why`
     of the answer says why it does not pass.
     """
     if most_unused < 0:
@@ -244,13 +247,14 @@ class _Callers:
         from .logs._counts import Times
 
         self.times = Times(first=("row",), ends=True)
-        self.left_out = self.without_caller = 0
+        self.left_out = self.without_caller = self.with_invalid_token = 0
         self._policy = policy
         self._found: dict[str, _Caller] = {}
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
         from ._report.counting import texts
+        from ._report.usage import KINDS
         from .logs import _private
 
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
@@ -267,6 +271,9 @@ class _Callers:
                 self._found.setdefault(caller, _Caller())
         for row in groups.to_pylist():
             self._count(row)
+        is_invalid = pc.and_(pc.is_valid(calls["kind"]), pc.invert(pc.is_in(calls["kind"], KINDS)))
+        for caller, count in Counter(calls["caller"].filter(is_invalid).to_pylist()).items():
+            self.with_invalid_token += count if caller in self._found else 0
         self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.equal(table["reason"], "scope_held"))))
         for use in self._policy.scope_usage(calls, by="caller"):
             if use.by is not None and (found := self._found.get(use.by)) is not None:

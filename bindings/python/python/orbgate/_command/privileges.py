@@ -31,8 +31,8 @@ examples:
 exit codes:
   0  no caller holds more scopes that it never uses than --most-unused says
   1  some caller does
-  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or calls without a caller;
-     or no call was decided; also if 1 holds, too
+  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, calls without a caller, or
+     calls with a token of no known kind, as of a `kind` that is written otherwise; or no call was decided; also if 1 holds, too
 """
 
 
@@ -71,9 +71,12 @@ def run(options: argparse.Namespace) -> int:
     unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
     if not found.calls:
         print("error: no call was decided, so nobody was checked", file=sys.stderr)
-    elif uncounted := found.left_out + found.without_caller:
+    uncounted = found.left_out + found.without_caller
+    if uncounted:
         print(f"error: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
-    if unread or found.left_out or found.without_caller or not found.calls:
+    if found.with_invalid_token:
+        print(f"error: {number(found.with_invalid_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
+    if unread or uncounted or found.with_invalid_token or not found.calls:
         return 2
     return 1 if made.over else 0
 
