@@ -217,7 +217,7 @@ def test_the_same_log_makes_the_same_page() -> None:
         (
             "no tokens",
             table([{**row, "kind": None, "scopes": None} for row in ROWS]),
-            "No token of the log carries a scope of the policy.",
+            "No valid token of the log carries a scope of the policy.",
         ),
         (
             "no kinds",

@@ -46,7 +46,7 @@ def test_frequent_scopes_are_there_whatever_came_before() -> None:
     assert found.unknown[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
     assert not found.unknown_is_exact and 10_000 < found.unknown_scopes <= 40_002
     text = html.unescape(" ".join(Page(made.html).texts))
-    assert f"Tokens carry at least {found.unknown_scopes:,} scopes that the policy does not have" in text
+    assert f"Valid tokens carry at least {found.unknown_scopes:,} scopes that the policy does not have" in text
     assert " admin:everything of another service, or misspelt at least 40,000 " in " ".join(text.split())
     # However the log is cut.
     for rows_each in (1_000, 33_333):

@@ -57,6 +57,16 @@ def test_signs_and_the_clients_that_have_them_are_counted_apart() -> None:
     assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("3", "groups of denied calls that are signs of 2 misconfigured clients and a misconfigured client that is not named")]
 
 
+def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted() -> None:
+    odd = {**CALL, "kind": "USER", "scopes": "read:orbs foo:bar"}
+    left, said = "What tokens of no known kind carry is left out: 3 calls.", ("No valid token of the log carries a scope of the policy.", "Valid tokens carry no scope that the policy does not have.")
+    text = words(page(odd, odd, odd))
+    assert all(f"{sentence} {left}" in text for sentence in said) and " No token of the log" not in text and " Tokens carry" not in text
+    text = words(page(odd, odd, odd, {**CALL, "scopes": "read:orbs read:keys foo:bar"}))
+    assert text.count(left) == 2 and not any(sentence in text for sentence in said)
+    assert "known kind carry" not in words(page(CALL)) and "Valid tokens carry no scope that the policy does not have. " in words(page(CALL))
+
+
 def test_calls_that_are_in_no_span_of_time_are_counted() -> None:
     timed = [{**ASKED, "time": START + timedelta(minutes=at)} for at in range(300)]
     far, never = {"time": datetime(1970, 1, 1)}, {"time": None}

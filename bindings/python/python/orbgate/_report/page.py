@@ -132,7 +132,7 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         Tile("Consume orbs", number(found.consuming), orbs),
         Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
         Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
-        Tile("Scopes unknown", bound(found.unknown_scopes, found.unknown_is_exact), "carried by tokens, and not in the policy"),
+        Tile("Scopes unknown", bound(found.unknown_scopes, found.unknown_is_exact), "carried by valid tokens, and not in the policy"),
         _without_token(found),
         Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
         *_told_apart(found),

@@ -27,7 +27,7 @@ NEAR = 0.85
 def unused(found: Figures, policy: Policy, top: int) -> Section:
     name = "Unused scopes"
     if not found.scopes:
-        return Section(name, "No token of the log carries a scope of the policy.", [], [])
+        return Section(name, f"No valid token of the log carries a scope of the policy.{_invalid(found)}", [], [])
     tables = _unused_by_caller(found, top)
     pairs = found.unused_by_caller
     by_caller = ""
@@ -39,10 +39,10 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
         if not pairs and found.caller_scopes_is_exact:
             by_caller = " No caller holds one that it never uses."
     if not found.unused:
-        finding = f"Granted scopes that the policy has: {number(len(found.scopes))}. Each was used by somebody.{by_caller}"
+        finding = f"Granted scopes that the policy has: {number(len(found.scopes))}. Each was used by somebody.{by_caller}{_invalid(found)}"
         return Section(name, finding, [], tables)
     of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'granted scope')} that the policy has"
-    finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}"
+    finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}{_invalid(found)}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
     rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
@@ -69,13 +69,13 @@ def _unused_by_caller(found: Figures, top: int) -> list[Table]:
 def unknown(found: Figures, policy: Policy, top: int) -> Section:
     name = "Unknown scopes"
     if not found.unknown:
-        return Section(name, "Tokens carry no scope that the policy does not have.", [], [])
+        return Section(name, f"Valid tokens carry no scope that the policy does not have.{_invalid(found)}", [], [])
     scopes = bound(found.unknown_scopes, found.unknown_is_exact, "scope")
     faults = Counter(_fault(row.scope) for row in found.unknown)
-    finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing, and may be those of another service, or misspelt."
+    finding = f"Valid tokens carry {scopes} that the policy does not have. They permit nothing, and may be those of another service, or misspelt."
     if faults.keys() != {ANOTHER}:
         said = ", ".join(f"{fault}: {bound(faults[fault], found.unknown_is_exact)}" for fault in (*FAULTS, ANOTHER) if faults[fault])
-        finding = f"Tokens carry {scopes} that the policy does not have. They permit nothing. What may be wrong with them: {said}."
+        finding = f"Valid tokens carry {scopes} that the policy does not have. They permit nothing. What may be wrong with them: {said}."
     first = found.unknown[: max(top, MOST_BARS)]
     names = [scope.scope for scope in policy.scopes()]
     rows = [(shown(row.scope), _meant(row.scope, names), bound(row.granted, row.is_exact)) for row in first]
@@ -88,7 +88,12 @@ def unknown(found: Figures, policy: Policy, top: int) -> Section:
         held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown_by_caller[:top]]
         columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
         tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown_by_caller)))
-    return Section(name, finding, [chart], tables)
+    return Section(name, f"{finding}{_invalid(found)}", [chart], tables)
+
+
+def _invalid(found: Figures) -> str:
+    """The tokens whose scopes are not looked at."""
+    return f" What tokens of no known kind carry is left out: {number(found.with_invalid_token, 'call')}." if found.with_invalid_token else ""
 
 
 def _fault(scope: str) -> str:
