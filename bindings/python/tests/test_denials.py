@@ -98,7 +98,7 @@ def test_what_denied_calls_look_like() -> None:
     text = html.unescape(" ".join(Page(made.html).texts))
     for said in (
         # From the first of 24 calls to the last, one each half an hour, and both of their seconds.
-        "lacks write in 48 calls, half of them within 11 hours 31 minutes from",
+        "48 calls lacked write, half of them within 11 hours 31 minutes from",
         "makes 15 calls to 2 routes of the other policy alone: GET /v2/things/{id}, GET /v2/offers",
         "tries at least 64 different paths in 100 calls, 30 of them malformed",
         f"Denied calls: {made.figures.denied:,}; look like something: {48 + 15 + 100:,}; of the other {9 + 48 + 500:,} nothing is said.",
@@ -115,10 +115,51 @@ def test_a_client_that_lacks_several_scopes_is_told_of_each() -> None:
     made = report(pa.Table.from_pylist([{**call, "scopes": ""} for call in log]), Policy.from_yaml(several))
     assert {row.caller: row.caller_lacks for row in made.figures.denials} == {"cron": 4, "other": 1, None: 1}
     text = html.unescape(" ".join(Page(made.html).texts))
-    assert text.count("; this caller lacks 4 scopes in all") == 3 and text.count("; this caller lacks 1 scope in all") == 1
-    assert text.count("; calls without a caller lack 1 scope in all") == 1
+    assert text.count("; in all, denied calls of this caller lacked 4 scopes or a user's token for them") == 3
+    assert text.count("; no other call of this caller carried it; in all, denied calls of this caller lacked 1 scope or a user's token for it") == 1
+    assert text.count("; in all, denied calls without a caller lacked 1 scope or a user's token for it") == 1
     rows = made.figures.denials.where(lambda row: row.caller == "cron")
     assert {(row.scope, row.looks_like) for row in rows} == {("a", "misconfigured client"), ("b", "misconfigured client"), ("c", "misconfigured client"), ("d", None)}
+
+
+INFERENCE = """
+orbgate: 1
+apis:
+  inference:
+    base_path: /i
+    token: user
+    organisation: deny
+    scopes:
+      read: { permits: reads, orbs: false, routes: [GET /a] }
+      write: { permits: writes, orbs: true, routes: [{ route: POST /a, orbs: 4 }] }
+"""
+
+
+def test_a_caller_with_several_tokens_lacks_only_what_none_of_them_has() -> None:
+    """Tokens that have what other tokens of the caller lack are said, and counted apart from those of callers alike."""
+    log: list[dict[str, Any]] = []
+    for at in range(24):
+        call = {"method": "POST", "target": "/i/a", "kind": "user", "scopes": "read write", "time": START + timedelta(hours=at)}
+        log += [{**call, "caller": "kinds", "kind": kind} for kind in ("organisation", "user")]
+        log += [{**call, "caller": "scopes", "scopes": scopes} for scopes in ("read", "write", "read write")]
+        # An organisation has the scope, too, and a token of no kind has nothing.
+        log += [{**call, "caller": "both", **token} for token in ({"scopes": "read"}, {"kind": "organisation"}, {"kind": "USER"})]
+        log += [{**call, "caller": "poor", "kind": kind} for kind in ("organisation",)] + [{**call, "caller": None, "scopes": "read"}]
+    made = report(pa.Table.from_pylist(log), Policy.from_yaml(INFERENCE))
+    assert {(row.caller, row.pattern): (row.calls, row.caller_carried) for row in made.figures.denials if row.scope} == {
+        ("kinds", "other kind of token"): (24, 24), ("scopes", "missing scope"): (24, 48), ("both", "missing scope"): (24, 24),
+        ("both", "other kind of token"): (24, 0), ("poor", "other kind of token"): (24, 0), (None, "missing scope"): (24, None),
+    }  # fmt: skip
+    text = html.unescape(" ".join(Page(made.html).texts))
+    for said in (
+        "24 calls had no user's token for write, half of them within 11 hours 1 minute from 2026-11-02 00:00:00 on; 24 other calls of this caller had one with it; in all",
+        "24 calls lacked write, half of them within 11 hours 1 minute from 2026-11-02 00:00:00 on; 48 other calls of this caller carried it; in all",
+        "on; no other call of this caller had one with it; in all, denied calls of this caller lacked 1 scope or a user's token for it",
+        "24 calls lacked write, half of them within 11 hours 1 minute from 2026-11-02 00:00:00 on; in all, denied calls without a caller lacked 1 scope",
+        "What tokens of no known kind carry is left out: 24 calls.",
+    ):
+        assert said in text, said
+    assert "this caller lacks" not in text and "has no user's token" not in text
 
 
 @pytest.mark.parametrize("whole", [3_600, DAY, 14 * DAY, 30 * DAY, 400 * DAY + 17])

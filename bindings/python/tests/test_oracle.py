@@ -268,6 +268,7 @@ def check_denials(found: Any, want: Expected) -> None:
         assert row.served_though_denied == sum(call.values["status"] in ("200", "201") for _, call, _, _ in calls)
         assert row.caller_calls == want.all_calls[row.caller]
         assert row.caller_lacks == len({scope for caller, _, scope in want.denials if caller == row.caller and scope is not None})
+        assert row.caller_carried == (None if row.caller is None or row.scope is None else want.granted[row.caller, row.scope])
         paths = {call.values["target"].partition("?")[0] for _, call, _, _ in calls}
         assert row.paths == (len(paths) if row.pattern == "unknown paths" else 0)
         times = sorted(call.instant.replace(tzinfo=None) for _, call, _, _ in calls if call.instant is not None)

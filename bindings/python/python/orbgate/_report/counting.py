@@ -121,7 +121,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     return Figures(
         served=against,
         orbs=orbs.figures(by_time, unit),
-        denials=denials.rows(first, last, callers.calls_of, log.has_days_alone, has_statuses),
+        denials=denials.rows(first, last, callers.calls_of, usage.carried, log.has_days_alone, has_statuses),
         denials_is_exact=denials.groups.is_exact,
         outcomes=found,
         reasons=_reasons(found),

@@ -41,7 +41,7 @@ ID = re.compile(rb"(?<=/)(?:\d+|\d{4}-\d\d-\d\d|[^/@]+@[^/@]+|[0-9a-fA-F]{8}(?:-
 
 # The definitions, as the page and the README have them.
 RULES = {
-    MISCONFIGURED: f"lacks one scope, or a user's token for it, in {FEW} calls or more, steadily over the log's time. Somebody who tries what a token may do looks the same",
+    MISCONFIGURED: f"makes {FEW} calls or more that lack one scope, or a user's token for it, steadily over the log's time. Other tokens of the caller may have it. Somebody who tries what a token may do looks the same",
     STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is taken for the older one",
     PROBE: (
         f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
@@ -59,7 +59,8 @@ class Denied(NamedTuple):
     they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
     differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
     has in all (None where that is not exact), `caller_lacks` how many scopes its denied calls lacked in all, a user's token for them
-    included (a lower bound where some groups are not counted), `malformed` the malformed calls, `base_allowed` those that the other policy allows,
+    included (a lower bound where some groups are not counted), `caller_carried` in how many calls its tokens carried the scope, a user's tokens
+    where that is what the calls lacked (None where that is not exact, and without a scope or a caller), `malformed` the malformed calls, `base_allowed` those that the other policy allows,
     `served_though_denied` those that the server served (None where the log has no statuses). Half of the calls, but for the `outlying` ones, whose times are far from all others (None where it is not known how many
     these are), came within `half_seconds` from
     `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
@@ -79,6 +80,7 @@ class Denied(NamedTuple):
     paths_in_hour: int | None
     caller_calls: int | None
     caller_lacks: int
+    caller_carried: int | None
     malformed: int
     base_allowed: int | None
     served_though_denied: int | None
@@ -164,10 +166,10 @@ class DenialCounts:
         for evidence in self._evidence.values():
             evidence.settle()
 
-    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
+    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
         """The groups, first those that look like something, then by their calls; the log has calls from `first` to `last`.
 
-        `calls_of` says how many calls a caller has in all, or None if that is not known. With `has_days_alone`, nothing is said of how near calls came.
+        `calls_of` says how many calls a caller has in all, or None if that is not known, `carried` in how many its tokens, or a user's, carried a scope. With `has_days_alone`, nothing is said of how near calls came.
         """
         spans = self.seconds.by_group()
         period = None if first is None or last is None else Period(second_of(first), second_of(last))
@@ -182,7 +184,9 @@ class DenialCounts:
                 half = None if has_days_alone else of.half(period, entry.missed + without_time)
                 outlying = of.out_of(period)
             course = half and period and half.course(period)
-            rows.append(self._row(group, entry, half, course, not has_days_alone, has_statuses, without_time, outlying, calls_of(group[0]), lacked[group[0]]))
+            caller, pattern, scope = group
+            had = None if caller is None or scope is None else carried(caller, scope, pattern == OTHER_KIND)
+            rows.append(self._row(group, entry, half, course, not has_days_alone, has_statuses, without_time, outlying, calls_of(caller), lacked[caller], had))
         order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
@@ -291,7 +295,7 @@ class DenialCounts:
                 if inside is not None and is_open:
                     inside.add(shape)
 
-    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, has_statuses: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int) -> Denied:
+    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, has_statuses: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int, had: int | None) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         in_hour = evidence.most_in_hour() if has_hours else None
@@ -306,7 +310,7 @@ class DenialCounts:
         return Denied(
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), in_hour, whole, lacked, evidence.malformed, evidence.base_allowed if self._has_base else None,
+            len(evidence.paths), in_hour, whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.served if has_statuses else None,
             evidence.first, evidence.last,
             half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,

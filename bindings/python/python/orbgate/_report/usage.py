@@ -27,6 +27,7 @@ UNKNOWN_SCOPES = 10_000
 CALLERS = 10_000
 # A token of another kind is refused, so it was granted nothing.
 KINDS = pa.array([kind.value.encode() for kind in TokenKind if kind != TokenKind.UNKNOWN], pa.binary())
+USER = pa.array([TokenKind.USER.value.encode()], pa.binary())
 # How many texts of scopes are remembered.
 TEXTS = 50_000
 # And how many bytes of them.
@@ -41,7 +42,7 @@ class Usage:
         self.callers = Heavy(CALLERS)
         self.unknown_held = Heavy(UNKNOWN_SCOPES)
         self.texts = HeavyCounts(("scopes",), self._take_texts, self.unknown, new=self._new_scopes)
-        self.held = HeavyCounts(("caller", "scopes", "used"), self._take, self.callers, self.unknown_held, new=self._new_held)
+        self.held = HeavyCounts(("caller", "scopes", "used", "is_user"), self._take, self.callers, self.unknown_held, new=self._new_held)
         self._policy = policy
         self._granted: Counter[str] = Counter()
         self._used: Counter[str] = Counter()
@@ -51,7 +52,8 @@ class Usage:
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
         used = pc.if_else(pc.equal(decided["reason"], Reason.SCOPE_HELD.value), decided["scope"], None)
-        held = pa.table({"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": used}).filter(pc.is_in(calls["kind"], KINDS))
+        columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": used, "is_user": pc.is_in(calls["kind"], USER)}
+        held = pa.table(columns).filter(pc.is_in(calls["kind"], KINDS))
         self.texts.add(held)
         for row in held.group_by("used").aggregate([([], "count_all")]).to_pylist():
             if row["used"] is not None:
@@ -82,6 +84,14 @@ class Usage:
                 rows += [CallerScope(caller.decode("utf-8", "backslashreplace"), scope, entry.parts[scope, False], entry.parts[scope, True]) for scope in scopes]
         return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
 
+    def carried(self, caller: bytes, scope: str, by_user: bool) -> int | None:
+        """In how many calls valid tokens of a caller carried a scope of the policy, or a user's tokens did; None where that is not exact."""
+        entry = self.callers.get(caller)
+        if entry is None:
+            return 0 if self.callers.is_exact else None
+        others = entry.parts[scope, None] if by_user else 0
+        return entry.parts[scope, False] - others if entry.is_exact else None
+
     def _take_texts(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
             known, unknown = self._scopes_of(row["scopes"])
@@ -108,6 +118,8 @@ class Usage:
                 parts = self.callers.add(row["caller"], len(known) * row["calls"]).parts
                 for scope in known:
                     parts[scope, False] += row["calls"]
+                    if not row["is_user"]:
+                        parts[scope, None] += row["calls"]
                 if row["used"] is not None:
                     parts[intern(row["used"]), True] += row["calls"]
 

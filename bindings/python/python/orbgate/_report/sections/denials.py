@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..courses import LIMITS, RULE as COURSES, Period, second_of
-from ..denials import MISCONFIGURED, PATHS, PROBED_PATHS, RULES, STALE
+from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBED_PATHS, RULES, STALE
 from ..numbers import bound, share, shown
 from ..._number import number
 from . import parts
@@ -63,14 +63,23 @@ def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
     calls = bound(row.calls, row.is_exact, "call")
     if row.looks_like == MISCONFIGURED:
         before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
-        lacked = f"lacks {shown(row.scope)}" if row.pattern == "missing scope" else f"has no user's token for {shown(row.scope)}"
-        who = "calls without a caller lack" if row.caller is None else "this caller lacks"
-        return f"{lacked} in {calls}{before}, half of them within {_half(row, period)}; {who} {bound(row.caller_lacks, is_exact, 'scope')} in all"
+        lacked = f"lacked {shown(row.scope)}" if row.pattern == MISSING_SCOPE else f"had no user's token for {shown(row.scope)}"
+        who, them = "calls without a caller" if row.caller is None else "calls of this caller", "it" if row.caller_lacks == 1 else "them"
+        all_lacked = f"in all, denied {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
+        return f"{calls} {lacked}{before}, half of them within {_half(row, period)}{_carried(row)}; {all_lacked}"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
     return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed{rapid}{most}"
+
+
+def _carried(row: Denied) -> str:
+    """In how many calls other tokens of the caller had what these lacked."""
+    if row.caller_carried is None:
+        return ""
+    had = "carried it" if row.pattern == MISSING_SCOPE else "had one with it"
+    return f"; {number(row.caller_carried, 'other call') if row.caller_carried else 'no other call'} of this caller {had}"
 
 
 def _caller(row: Denied) -> str:
