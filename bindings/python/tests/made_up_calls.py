@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Policy, logs
+from orbgate import Policy, Token, logs
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
@@ -62,6 +62,14 @@ REQUESTS = [row for row in ROWS if row["method"] is not None and row["target"] i
 
 def count(calls: Any, **said: Any) -> figures.Figures:
     return counting.count(log.Decided(logs.read(calls, **said), POLICY), POLICY)
+
+
+def about(row: dict[str, Any], decision: Any) -> str | None:
+    """What a call is about, as a report has it: with a token, the decision says which path it is where the method is another one."""
+    if decision.about or decision.route or decision.reason not in ("no_token", "invalid_token"):
+        found: str | None = decision.about
+        return found
+    return POLICY.decide(row["method"], row["target"], Token("user", "")).route
 
 
 def made_up(count: int, names: str, **columns: Any) -> Any:

@@ -25,7 +25,7 @@ def log(days: Sequence[str]) -> Any:
     """Ten calls at times of day, and on each of the days one to another path, by a caller most of whose calls are to a route."""
     times = [f"2026-10-{20 + at}T12:00:00Z" for at in range(10)]
     every = [*times, *days, *[None] * 200]
-    targets = ["/api/v1/external/orbs"] * 10 + [f"/s{at}" for at in range(len(days))] + ["/api/v1/external/orbs"] * 200
+    targets = ["/api/v1/external/orbs"] * 10 + [f"/s{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(len(days))] + ["/api/v1/external/orbs"] * 200
     return pa.table({
         "method": ["GET"] * len(every), "target": targets, "kind": ["user"] * len(every), "scopes": ["read:orbs"] * len(every),
         "caller": ["scan"] * len(every), "time": pa.array(every, pa.string()),

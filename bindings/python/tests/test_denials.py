@@ -46,10 +46,14 @@ START = datetime(2026, 11, 2)
 DAY = 86_400
 
 
+def word(at: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(at))
+
+
 def calls(caller: str, count: int, method: str, target: str, every: float, start: float = 0, scopes: str = "read") -> list[dict[str, Any]]:
-    """Calls of a caller, one each `every` seconds; `#` in the target is its number."""
+    """Calls of a caller, one each `every` seconds; `#` in the target is its number, `*` a word of its own."""
     return [
-        {"method": method, "target": target.replace("#", str(at)), "kind": "user", "scopes": scopes, "caller": caller,
+        {"method": method, "target": target.replace("#", str(at)).replace("*", word(at)), "kind": "user", "scopes": scopes, "caller": caller,
          "time": START + timedelta(seconds=start + at * every)}
         for at in range(count)
     ]  # fmt: skip
@@ -65,8 +69,8 @@ LOG = [
     *calls("rare", 9, "POST", "/v2/items", DAY / 9),
     *calls("aged", 12, "GET", "/v2/things/#", 60),
     *calls("aged", 3, "GET", "/v2/offers", 60),
-    *calls("scanner", 70, "GET", "/admin/#.php?token=hidden", 1, start=30_000),
-    *calls("scanner", 30, "GET", "/v2/../#", 1, start=30_100),
+    *calls("scanner", 70, "GET", "/admin/*.php?token=hidden", 1, start=30_000),
+    *calls("scanner", 30, "GET", "/v2/../*", 1, start=30_100),
     # One path, however often, is no probe.
     *calls("stubborn", 500, "GET", "/v1/items?page=#", 100),
 ]
@@ -204,13 +208,21 @@ def test_the_readme_has_the_definitions() -> None:
         ("/m/123e4567-e89b-12d3-a456-426614174000", "/m/{}"),
         ("/m/8f3a9c0d", "/m/{}"),
         ("/m/vox_01HZX4T9K2M7Q8W3", "/m/{}"),
-        ("/days/2026-11-01/calls", "/days/{}/calls"),
+        ("/days/2026-11-01/calls", "/days/{}-{}-{}/calls"),
         ("/users/ann.b@example.com", "/users/{}"),
-        ("/x17", "/x17"),
-        ("/wp-17.php", "/wp-17.php"),
-        ("/backup-2026-11-01", "/backup-2026-11-01"),
+        ("/users/ann.b%40example.com", "/users/{}"),
+        # A number is one wherever it is.
+        ("/x17", "/x{}"),
+        ("/v1/items", "/v{}/items"),
+        ("/-1/1.5", "/-{}/{}.{}"),
+        ("/wp-17.php", "/wp-{}.php"),
+        ("/backup-2026-11-01", "/backup-{}-{}-{}"),
+        ("/days/2026-11-01.csv", "/days/{}-{}-{}.csv"),
+        ("/m/123e4567-e89b-12d3-a456-426614174000.pdf", "/m/{}.pdf"),
+        ("/m/8f3a9c0d.tar.gz", "/m/{}.tar.gz"),
+        ("/m/vox_01HZX4T9K2M7Q8W3.json/x", "/m/{}.json/x"),
         ("/administrationpanel", "/administrationpanel"),
-        ("/voxies/17'or", "/voxies/17'or"),
+        ("/voxies/17'or", "/voxies/{}'or"),
     ],
 )
 def test_ids_are_told_from_names(path: str, shape: str) -> None:
@@ -221,7 +233,7 @@ def without(name: str, log: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**call, name: None} for call in log]
 
 
-def tried(count: int, target: str = "/x#", every: float = 0.18, method: str = "GET", start: float = 40_000) -> list[dict[str, Any]]:
+def tried(count: int, target: str = "/x*", every: float = 0.18, method: str = "GET", start: float = 40_000) -> list[dict[str, Any]]:
     return calls("c", count, method, target, every, start=start)
 
 
@@ -233,14 +245,17 @@ CASES = {
     "one without a caller": (without("caller", tried(300)), "unknown paths", 64, "probe"),
     "one without either": (without("caller", without("kind", tried(300))), "unknown paths", 64, "probe"),
     "one with a good token and good calls": ([*GOOD, *tried(300)], "unknown paths", 64, "probe"),
-    "one among years of typos of its own": ([*GOOD, *tried(80, "/typo#", DAY / 5, start=0), *tried(60)], "unknown paths", 64, "probe"),
-    "malformed paths": ([*GOOD, *tried(30, "/v2/../x#")], "unknown paths", 30, "probe"),
-    "over the full hour": ([*GOOD, *tried(30, "/x#", 60, start=3_600 * 12 - 900)], "unknown paths", 30, "probe"),
-    "slowly, but little else": ([*GOOD[:20], *tried(40, "/x#", DAY / 4)], "unknown paths", 40, "probe"),
+    "one among years of typos of its own": ([*GOOD, *tried(80, "/typo*", DAY / 5, start=0), *tried(60)], "unknown paths", 64, "probe"),
+    "malformed paths": ([*GOOD, *tried(30, "/v2/../x*")], "unknown paths", 30, "probe"),
+    "over the full hour": ([*GOOD, *tried(30, "/x*", 60, start=3_600 * 12 - 900)], "unknown paths", 30, "probe"),
+    "slowly, but little else": ([*GOOD[:20], *tried(40, "/x*", DAY / 4)], "unknown paths", 40, "probe"),
     "without times, little else": (without("time", tried(40)), "unknown paths", 40, "probe"),
-    "20 typos in 2,000 calls of 20 days": ([*GOOD, *tried(20, "/typo#", DAY, start=0)], "unknown paths", 20, None),
+    "20 typos in 2,000 calls of 20 days": ([*GOOD, *tried(20, "/typo*", DAY, start=0)], "unknown paths", 20, None),
     "without times, much else": (without("time", [*GOOD, *tried(40)]), "unknown paths", 40, None),
     "19 paths": (tried(19), "unknown paths", 19, None),
+    "a file of each day": (tried(40, "/exports/2026-10-#.csv"), "unknown paths", 1, None),
+    "numbers in names": (tried(40, "/v#/item-#/-#.5"), "unknown paths", 1, None),
+    "addresses and ids with endings": ([*tried(20, "/x/123e4567-e89b-12d3-a456-4266141740#.pdf"), *tried(20, "/x/ann*%40x.org")], "unknown paths", 3, None),
     "ids of one missing template": (tried(40, "/missing/#"), "unknown paths", 1, None),
     "a slash behind ids": (tried(40, "/v2/items/#/"), "unknown paths", 1, None),
     "queries of one path": (tried(40, "/x?page=#"), "unknown paths", 1, None),
@@ -270,8 +285,8 @@ def test_a_caller_without_a_token_may_be_of_an_older_version() -> None:
 def test_long_logs_keep_the_newest_hours() -> None:
     """Of a caller with unknown paths for weeks, a scan in one hour is found, wherever it is in the log."""
     block = 1 << 16
-    typos = calls("c", 3_000, "GET", "/typo/t#/x", 3_600)
-    scan = calls("c", 60, "GET", "/s#", 1, start=3_600 * 1_500)
+    typos = calls("c", 3_000, "GET", "/typo/t*/x", 3_600)
+    scan = calls("c", 60, "GET", "/s*", 1, start=3_600 * 1_500)
     for log in ([*typos[:1_500], *scan, *typos[1_500:]], [*scan, *typos], [*typos, *scan]):
         fill = calls("other", block - len(log), "GET", "/v2/items", 1)
         good = calls("c", 2 * len(log), "GET", "/v2/items", 1_000)

@@ -130,6 +130,9 @@ class Expected:
         token = Token(said["kind"], said["scopes"]) if said["kind"] else None
         found = POLICY.decide(said["method"], said["target"], token)
         route, caller = found.route or found.about, said["caller"]
+        if route is None and found.reason in ("no_token", "invalid_token"):
+            # With a token, the decision says whether there is such a path.
+            route = POLICY.decide(said["method"], said["target"], Token("user", "")).route
         self.reasons[found.reason] += 1
         self.routes[route, bool(found)] += 1
         before = BASE.decide(said["method"], said["target"], token)

@@ -21,7 +21,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
-from made_up_calls import NAMES, POLICY, REQUESTS, ROWS, TABLE, check_harmless, count, table  # noqa: E402
+from made_up_calls import NAMES, POLICY, REQUESTS, ROWS, TABLE, about, check_harmless, count, table  # noqa: E402
 from orbgate._report import counting, figures, numbers, spans  # noqa: E402
 from orbgate._report.log import Decided  # noqa: E402
 from orbgate.logs import _counts as counts  # noqa: E402
@@ -51,7 +51,7 @@ def test_counts_are_those_of_decide(found: figures.Figures, decisions: list[Any]
     assert found.calls == len(REQUESTS) == len(ROWS) - found.unread and found.allowed == sum(map(bool, (d for _, d in decisions)))
     assert {row.reason: row.calls for row in found.reasons} == Counter(d.reason for _, d in decisions)
     scopes = {str(route): route.scope for route in POLICY.routes()}
-    places = [d.route or d.about for _, d in decisions]
+    places = [d.route or about(row, d) for row, d in decisions]
     routes = Counter((at, d.scope or scopes.get(at or ""), bool(d)) for at, (_, d) in zip(places, decisions))
     assert {(row.route, row.scope) for row in found.routes} == {key[:2] for key in routes}
     for row in found.routes:
@@ -153,7 +153,7 @@ def words(decision: Any) -> str:
 
 def test_examples_are_the_first_of_their_kind(found: figures.Figures, decisions: list[Any]) -> None:
     for outcome in found.outcomes:
-        row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope, d.about) == (*outcome[1:5], outcome.about))
+        row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope, about(row, d)) == (*outcome[1:5], outcome.about))
         if outcome.decision == "deny":
             assert outcome.method == row["method"]
             assert outcome.target == (row["target"] and row["target"].partition("?")[0])
@@ -167,10 +167,12 @@ def test_missing_scopes_are_those_of_decide(found: figures.Figures, decisions: l
 
 
 def test_probed_routes_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
-    probes = [d for _, d in decisions if d.reason in ("no_token", "invalid_token") and d.about is not None]
-    assert {row.route: row.calls for row in found.probed} == Counter(d.about for d in probes)
+    tokenless = [(about(row, d), d) for row, d in decisions if d.reason in ("no_token", "invalid_token")]
+    probes = [(route, d) for route, d in tokenless if route is not None]
+    assert {row.route: row.calls for row in found.probed} == Counter(route for route, _ in probes)
+    assert any(row.route.startswith("/") for row in found.probed)
     assert {row.route: row.no_token for row in found.probed} == {
-        row.route: sum(d.about == row.route and d.reason == "no_token" for d in probes) for row in found.probed
+        row.route: sum(route == row.route and d.reason == "no_token" for route, d in probes) for row in found.probed
     }
     assert all(row.calls == row.no_token + row.invalid_token for row in found.probed) and found.probed
 
@@ -194,7 +196,7 @@ def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any
     for row in found.callers:
         reasons = Counter(d.reason for r, d in decisions if not d and r["caller"] == row.caller)
         assert row.denied_for is not None and reasons[row.denied_for] == max(reasons.values())
-    by_route = Counter((r["caller"], d.route or d.about, d.scope, d.reason) for r, d in decisions if not d and r["caller"])
+    by_route = Counter((r["caller"], d.route or about(r, d), d.scope, d.reason) for r, d in decisions if not d and r["caller"])
     assert {row[:4]: row.denied for row in found.caller_denials} == by_route
     assert [row.denied for row in found.caller_denials] == sorted(by_route.values(), reverse=True)
     assert [row.denied for row in found.callers] == sorted((row.denied for row in found.callers), reverse=True)

@@ -64,7 +64,7 @@ def test_what_is_left_out_is_said() -> None:
         "Calls by route": ["and 18 more without a bar"],
         "Calls whose token carries an unknown scope": ["and 18 more without a bar"],
         "Denied calls by the scope that they lacked": [f"and {len(made.figures.missing) - 12} more without a bar"],
-        "Calls without a valid token, by route": [],
+        "Calls without a valid token, by route or path": [],
         "Callers denied most: denied calls": ["and 19 more without a bar"],
     }
     listed = re.findall(r"<caption[^>]*>(.*?)</caption>(.*?)</div>", made.html, re.DOTALL)
@@ -284,9 +284,9 @@ def test_every_denied_call_is_in_a_tile() -> None:
     assert (made.figures.without_token, made.figures.with_invalid_token, made.figures.malformed_with_invalid_token) == (3, 3, 2)
     assert sum(row.calls for row in made.figures.denied_for) == made.figures.denied and made.figures.malformed_without_token == 1
     more = "Malformed, and so denied before their token was asked for: 1 call without a token and 2 calls with one of no known kind."
-    assert f"Called without a valid token: 1 route, by 2 calls. To no route of the policy: 1 such call more. {more}" in Page(made.html).texts
+    assert f"Called without a valid token: 1 route, by 2 calls. To no path of the policy: 1 such call. {more}" in Page(made.html).texts
     made = report(pa.Table.from_pylist([{**asked, **nowhere, "kind": None}, {**asked, **bad, "kind": None}]), POLICY)
-    said = "No route was called without a valid token. To no route of the policy: 1 such call. Malformed, and so denied before their token was asked for: 1 call without a token."
+    said = "No route was called without a valid token, by a method that the policy declares for it. To no path of the policy: 1 such call. Malformed, and so denied before their token was asked for: 1 call without a token."
     assert said in " ".join(Page(made.html).texts)
     allowed = report(pa.Table.from_pylist([asked]), POLICY).html
     assert "<dt>Denied</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed and "<dt>Without a token</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed
@@ -298,7 +298,7 @@ def test_numbers_on_the_page_agree_with_each_other() -> None:
     names = ("method", "target", "kind")
     texts = check_harmless(report(pa.table({name: list(column) for name, column in zip(names, zip(*calls))}), POLICY).html).texts
     for sentence in (
-        "Called without a valid token: 1 route, by 3 calls. To no route of the policy: 2 such calls more.",
-        "Called: 1 of the policy's 37 routes. With those that have no valid token, at the route that they ask for: 3 calls. Denied before a route was known: 2 calls.",
+        "Called without a valid token: 1 route, by 3 calls. To no path of the policy: 2 such calls.",
+        "Called: 1 of the policy's 37 routes. With those that have no valid token, at the route or path that they ask for: 3 calls. Denied before a route was known: 2 calls.",
     ):
         assert sentence in texts

@@ -44,7 +44,24 @@ def test_a_call_without_a_token_is_at_its_route_in_every_table() -> None:
     made = page(*[{**CALL, "kind": kind, "method": method} for kind in (None, "USER") for method in ("GET", "HEAD")])
     [denials] = re.findall(r"Denied calls by reason and route</caption>(.*?)</table>", made, re.DOTALL)
     rows = [re.findall("<td[^>]*>(.*?)</td>", row)[:2] for row in denials.split("<tr>")[2:]]
-    assert sorted(rows) == [[reason, route] for reason in ("invalid_token", "no_token") for route in ("(no route)", "GET /api/v1/external/orbs")]
+    assert sorted(rows) == [[reason, route] for reason in ("invalid_token", "no_token") for route in ("/api/v1/external/orbs", "GET /api/v1/external/orbs")]
+
+
+def test_preflights_are_at_their_paths() -> None:
+    """701 served preflights were one line, (no route), and no route was said to be called without a token."""
+    asked = [{**CALL, "kind": kind, "method": "OPTIONS", "target": target, "served_status": 204} for kind in (None, "USER") for target in ("/api/v1/external/voxies/7?x=1", "/api/v1/external/orbs", "/nowhere")]
+    made = page(*asked, asked[0], {**CALL, "method": "HEAD"})
+    text = words(made)
+    assert "No route was called without a valid token, by a method that the policy declares for it. To a path of the policy, by a method that it does not declare for it, as a preflight's OPTIONS: 5 such calls. To no path of the policy: 2 such calls." in text
+    assert "With those that have no valid token, at the route or path that they ask for: 5 calls. Denied before a route was known: 2 calls." in text
+    for caption in ("Calls served though denied, by route", "Calls by route", "Denied calls by reason and route", "Routes and paths called without a valid token"):
+        [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
+        rows = re.findall(r'data-column="route">(.*?)</td>', table)
+        assert {"/api/v1/external/voxies/{voxieId}", "/api/v1/external/orbs"} <= {*rows}, caption
+    # It is not said where a token is asked for first, or the target is none.
+    assert "To a path of the policy" not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
+    found = report(pa.Table.from_pylist([*asked, {**CALL, "kind": None}]), POLICY).figures
+    assert {row.route for row in found.probed} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
 
 
 def test_signs_and_the_clients_that_have_them_are_counted_apart() -> None:

@@ -17,7 +17,7 @@ from orbgate.__main__ import main
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
-from made_up_calls import POLICY, Page, check_harmless, rows, table  # noqa: E402
+from made_up_calls import POLICY, Page, about, check_harmless, rows, table  # noqa: E402
 from orbgate.logs import _served  # noqa: E402
 
 STATUSES = [200, 204, 302, 304, 400, 401, 403, 404, 405, 409, 500, 503, None]
@@ -57,7 +57,7 @@ def test_counts_are_those_of_decide() -> None:
     groups: dict[Any, list[Any]] = {}
     for what, _, status, d, number, row in calls:
         if what is not None:
-            groups.setdefault((what, status, d.reason, d.route or d.about, d.scope), []).append((number, row))
+            groups.setdefault((what, status, d.reason, d.route or about(row, d), d.scope), []).append((number, row))
     assert {row[:5]: (row.calls, row.row) for row in found.mismatches} == {key: (len(of), of[0][0]) for key, of in groups.items()}
     for one in found.mismatches:
         first = groups[one[:5]][0][1]
@@ -209,7 +209,7 @@ def test_who_is_served_though_denied_does_not_look_harmless(status: list[int | N
     made = report(keys(status), POLICY)
     [caller], [sign] = made.figures.callers, made.figures.denials
     assert (sign.looks_like, sign.served_though_denied, caller.served_though_denied) == ("misconfigured client", served, served)
-    assert f"1 scope in all; the server served {said} of these calls<" in made.html
+    assert f"lacked 1 scope or a user&#39;s token for it; the server served {said} of these calls<" in made.html
     assert made.html.count(">served all the same<") == 2 and made.html.count("denied by this policy, decided anew for each call") == 2
     assert (caller.denied, caller.denied_for, sign.caller_calls) == (len(status), "scope_missing", len(status))
 

@@ -55,7 +55,7 @@ class Counted:
     def __init__(self, policy: Policy, has_base: bool) -> None:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
-        self.orbs, self.denials = OrbCounts(has_base), DenialCounts(policy, has_base)
+        self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
         # These are denied before anybody looks at their token, which they do not have, or which is of no known kind.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)

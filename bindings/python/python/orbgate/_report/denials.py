@@ -21,7 +21,6 @@ from ..logs._long import name as short_name
 from .courses import FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
 if TYPE_CHECKING:
-    from .._policy import Policy
     from .log import Part
 
 # What denied calls of a caller have in common.
@@ -36,8 +35,8 @@ GROUPS, ROWS, PATHS = 5_000, 5, 64
 PROBED_PATHS = 20
 # Paths are counted by half an hour: two next to each other are never more than an hour. After a whole block, a group keeps 64 of them.
 SLOT, SLOTS = 1_800, 64
-# A part of a path that is an id: paths that differ in ids alone are those of one template.
-ID = re.compile(rb"(?<=/)(?:\d+|\d{4}-\d\d-\d\d|[^/@]+@[^/@]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=/|$)")
+# A part of a path that is an id, also before an ending like that of a file, or a number in one: paths that differ in these alone are those of one template.
+ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+")
 
 # The definitions, as the page and the README have them.
 RULES = {
@@ -45,7 +44,7 @@ RULES = {
     STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is taken for the older one",
     PROBE: (
         f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
-        "within an hour or as most of all its calls; paths that differ in numbers, dates, UUIDs, long ids or e-mail addresses alone are one. "
+        "within an hour or as most of all its calls; paths that differ alone in numbers, wherever these are, or in UUIDs, long ids or e-mail addresses that are a whole part, a file's ending apart, are one. "
         "A client with a wrong base path looks the same"
     ),
 }
@@ -140,8 +139,7 @@ NO_SPANS = Spans((), (), ())
 class DenialCounts:
     """Counts denied calls by caller and by what they have in common."""
 
-    def __init__(self, policy: Policy, has_base: bool) -> None:
-        self._policy = policy
+    def __init__(self, has_base: bool) -> None:
         self.groups = Heavy(GROUPS)
         self.seconds = GroupSeconds()
         self._has_base = has_base
@@ -193,7 +191,7 @@ class DenialCounts:
     def _denied(self, part: Part) -> Any:
         """The denied calls, each with what it has in common with others."""
         calls, decided, before, _ = part
-        reason = self._reasons(calls, decided)
+        reason = decided["sought"].combine_chunks()
         is_lost = pc.is_in(reason, pa.array([Reason.NO_ROUTE.value, Reason.METHOD_NOT_DECLARED.value]))
         base_route = pa.nulls(len(reason), pa.string())
         base_allowed = pa.repeat(False, len(reason))
@@ -221,24 +219,6 @@ class DenialCounts:
             "is_served": served_though_denied(calls["served_status"], decided["decision"]),
         }
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
-
-    def _reasons(self, calls: Any, decided: Any) -> Any:
-        """Why calls were decided as they were, where a call without a valid token to a path that the policy lacks has no route.
-
-        Such a caller must not learn that there is no route, so the decision does not say it. With a token it does.
-        """
-        reason = decided["reason"].combine_chunks()
-        is_tokenless = pc.is_in(reason, pa.array([Reason.NO_TOKEN.value, Reason.INVALID_TOKEN.value]))
-        is_path = pc.and_(pc.is_null(calls["by_scope"]), pc.is_valid(calls["target"]))
-        is_asked = pc.and_(pc.and_(is_tokenless, pc.is_null(decided["about"])), is_path).combine_chunks()
-        asked = calls.filter(is_asked)
-        if not asked.num_rows:
-            return reason
-        kind = pa.repeat(pa.scalar(b"user", pa.binary()), asked.num_rows).cast(asked.schema.field("kind").type)
-        asked = asked.set_column(asked.column_names.index("kind"), "kind", kind)
-        found = pa.table(self._policy.decide_table(asked).to_pyarrow())["reason"].combine_chunks()
-        found = pc.if_else(pc.equal(found.cast(reason.type), Reason.NO_ROUTE.value), Reason.NO_ROUTE.value, reason.filter(is_asked))
-        return pc.replace_with_mask(reason, is_asked, found)
 
     def _count(self, found: Any) -> None:
         keys = ["caller", "pattern", "scope", "place"]

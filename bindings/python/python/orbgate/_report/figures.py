@@ -42,7 +42,9 @@ class ReasonCount(NamedTuple):
 
 
 class RouteCount(NamedTuple):
-    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none."""
+    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none, and a path alone where the policy does not
+    declare their method for it.
+    """
 
     route: str | None
     scope: str | None
@@ -52,7 +54,7 @@ class RouteCount(NamedTuple):
 
 
 class ProbedRoute(NamedTuple):
-    """A route that was called without a valid token."""
+    """A route that was called without a valid token; a path alone for calls by methods that the policy does not declare for it."""
 
     route: str
     calls: int

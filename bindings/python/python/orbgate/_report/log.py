@@ -9,6 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._errors import TableError
+from .._terms import Reason
 from ..logs._decide import Decider
 from ..logs._heavy import ROWS_AT_ONCE
 from ..logs._long import names, targets
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .. import logs
     from .._policy import Policy
 
+TOKENLESS = pa.array([Reason.NO_TOKEN.value, Reason.INVALID_TOKEN.value])
 # How many of the rows that could not be read are shown.
 FIRST_UNREAD = 5
 
@@ -28,6 +30,8 @@ FIRST_UNREAD = 5
 class Part(NamedTuple):
     """Calls of a log and their decisions, row by row, and those of the other policy, if there is one.
 
+    Of a call without a valid token, `decided` also has the path in `about` where the policy has it with other methods alone, and in `sought` whether
+    there is none: such a caller must not learn it, so the decision does not say it. Of any other call, `sought` is the reason.
     `at_end` says whether rare things may be dropped after them.
     """
 
@@ -47,6 +51,7 @@ class Decided:
         self.unread_kinds: Kinds = {}
         self.broken: str | None = None
         self._log = log
+        self._policy = policy
         self._decider = Decider(policy)
         self._base = None if base is None else Decider(base)
         self.changes = None if base is None else Changes(examples=1)
@@ -128,6 +133,7 @@ class Decided:
                 if self._base is not None and self.changes is not None:
                     before = self._base.plain(self._base.decide(batch))
                     self.changes.count(batch, before, decided)
+                decided = self._sought(calls, decided)
                 is_read = pc.is_null(calls["error"])
                 self._set_aside(calls.filter(pc.invert(is_read)))
                 # As numbers of a calendar: there may be no time zones on the machine, not even UTC.
@@ -143,6 +149,22 @@ class Decided:
             if not self._any_rows or isinstance(error, (NoColumnError, ResumeError)):
                 raise
             self.broken = str(error)
+
+    def _sought(self, calls: Any, decided: Any) -> Any:
+        """Decisions with what calls without a valid token asked for: with a token, the decision says it."""
+        reason = decided["reason"].combine_chunks()
+        is_path = pc.and_(pc.is_null(calls["by_scope"]), pc.is_valid(calls["target"]))
+        is_asked = pc.and_(pc.and_(pc.is_in(reason, TOKENLESS), pc.is_null(decided["about"])), is_path).fill_null(False).combine_chunks()
+        if not pc.any(is_asked).as_py():
+            return decided.append_column("sought", reason)
+        asked = calls.filter(is_asked)
+        kind = pa.repeat(pa.scalar(b"user", pa.binary()), asked.num_rows).cast(asked.schema.field("kind").type)
+        found = self._decider.plain(self._policy.decide_table(asked.set_column(asked.column_names.index("kind"), "kind", kind)).to_pyarrow())
+        is_nowhere, is_method = (pc.equal(found["reason"], of.value) for of in (Reason.NO_ROUTE, Reason.METHOD_NOT_DECLARED))
+        sought = pc.if_else(is_nowhere, Reason.NO_ROUTE.value, reason.filter(is_asked))
+        about = pc.replace_with_mask(decided["about"].combine_chunks(), is_asked, pc.if_else(is_method, found["route"], None).combine_chunks())
+        decided = decided.append_column("sought", pc.replace_with_mask(reason, is_asked, sought.combine_chunks()))
+        return decided.set_column(decided.column_names.index("about"), "about", about)
 
     def _set_aside(self, rows: Any) -> None:
         if rows.num_rows:

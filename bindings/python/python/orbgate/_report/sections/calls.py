@@ -114,7 +114,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
     nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
     if tokenless := sum(row.calls for row in found.probed):
-        finding += f" With those that have no valid token, at the route that they ask for: {number(tokenless, 'call')}."
+        finding += f" With those that have no valid token, at the route or path that they ask for: {number(tokenless, 'call')}."
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
     # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.

@@ -124,12 +124,16 @@ def missing(found: Figures, top: int) -> Section:
 
 def probed(found: Figures, top: int) -> Section:
     name = "Without a token"
-    calls = sum(row.calls for row in found.probed)
-    finding = f"Called without a valid token: {number(len(found.probed), 'route')}, by {number(calls, 'call')}."
-    if not found.probed:
-        finding = "No route was called without a valid token."
-    if found.tokenless > calls:
-        finding += f" To no route of the policy: {number(found.tokenless - calls, 'such call')}{' more' if calls else ''}."
+    # A path alone is one that the policy has with other methods.
+    routes = [row for row in found.probed if not row.route.startswith("/")]
+    calls, all_calls = (sum(row.calls for row in rows) for rows in (routes, found.probed))
+    finding = f"Called without a valid token: {number(len(routes), 'route')}, by {number(calls, 'call')}."
+    if not routes:
+        finding = "No route was called without a valid token, by a method that the policy declares for it."
+    if all_calls > calls:
+        finding += f" To a path of the policy, by a method that it does not declare for it, as a preflight's OPTIONS: {number(all_calls - calls, 'such call')}."
+    if found.tokenless > all_calls:
+        finding += f" To no path of the policy: {number(found.tokenless - all_calls, 'such call')}."
     malformed = ((found.malformed_without_token, "without a token"), (found.malformed_with_invalid_token, "with one of no known kind"))
     if more := " and ".join(f"{number(count, 'call')} {which}" for count, which in malformed if count):
         finding += f" Malformed, and so denied before their token was asked for: {more}."
@@ -139,5 +143,5 @@ def probed(found: Figures, top: int) -> Section:
     drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
     rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
     columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
-    chart = parts.bars("Calls without a valid token, by route", drawn, DENIED, count=len(found.probed))
-    return Section(name, finding, [chart], [parts.table("Routes called without a valid token", columns, rows, top)])
+    chart = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(found.probed))
+    return Section(name, finding, [chart], [parts.table("Routes and paths called without a valid token", columns, rows, top)])
