@@ -121,13 +121,15 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], log: Path) -> None:
         "calls_that_allow_bonus_orbs": sum(d.orbs is not None and d.orbs.bonus_allowed for d in decisions),
     }
     denied = Counter(
-        (str(decision.reason), decision.about or f"{request['method']} {decision.route or request['target']}")
+        (str(decision.reason), decision.detail and str(decision.detail), decision.about or f"{request['method']} {decision.route or request['target']}")
         for decision, request in zip(decisions, REQUESTS)
         if not decision
     )
-    assert {(row["reason"], row["call"]): row["count"] for row in found["top_denied"]} == dict(denied.most_common(1_000))
+    assert {(row["reason"], row["detail"], row["call"]): row["count"] for row in found["top_denied"]} == dict(denied.most_common(1_000))
     callers = Counter(r["caller"] for decision, r in zip(decisions, REQUESTS) if not decision and r["caller"])
     assert {row["caller"]: row["count"] for row in found["top_denied_callers"]} == callers
+    unnamed = sum(not decision and r["caller"] is None for decision, r in zip(decisions, REQUESTS))
+    assert found["denied_without_caller"] == unnamed == found["denied"] - sum(callers.values()) > 0
     assert found["top_denied_is_exact"] and found["top_denied_callers_is_exact"]
     assert len(summary(capsys, log, "--top", 2)["top_denied"]) == 2
 
@@ -246,8 +248,8 @@ orbs:
   0  calls allow bonus orbs
 
 denied most:
-  1  malformed_request  GET /\\x1b[31m
-  1  scope_missing      GET /api/v1/external/orbs
+  1  malformed_request: byte  GET /\\x1b[31m
+  1  scope_missing            GET /api/v1/external/orbs
 
 callers denied most:
   2  bob

@@ -104,8 +104,8 @@ class Summary:
             "routes": self._routes(rows),
             "orbs": self._orbs(rows),
             "top_denied": [
-                {"reason": reason, "call": call, "count": entry.count, "is_exact": entry.is_exact}
-                for (reason, call), entry in tally.calls.first(self._top)
+                {"reason": reason, "detail": detail, "call": call, "count": entry.count, "is_exact": entry.is_exact}
+                for (reason, detail, call), entry in tally.calls.first(self._top)
             ],
             "top_denied_is_exact": tally.calls.is_exact,
             "top_denied_callers": [
@@ -113,6 +113,7 @@ class Summary:
                 for caller, entry in tally.callers.first(self._top)
             ],
             "top_denied_callers_is_exact": tally.callers.is_exact,
+            "denied_without_caller": tally.denied_without_caller,
             "first_errors": [{"row": row, "message": message} for row, message in first_rows(tally.kinds, SHOWN_ERRORS)],
             "errors_by_reason": to_dicts(by_reason(tally.kinds)),
             "broken": self.broken and str(self.broken),

@@ -33,6 +33,7 @@ class Tally:
         self.served: Counter[tuple[str, bool]] = Counter()
         self.calls = Heavy()
         self.callers = Heavy()
+        self.denied_without_caller = 0
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
@@ -93,7 +94,7 @@ class Tally:
         names = ["method", "target", "by_scope", "caller"]
         columns = {name: batch[name] for name in names}
         route = pc.coalesce(*(decided[name].cast(pa.string()) for name in ("route", "about")))
-        calls = pa.table({**columns, "reason": decided["reason"], "route": route}).filter(denied)
+        calls = pa.table({**columns, "reason": decided["reason"], "detail": decided["detail"], "route": route}).filter(denied)
         if not calls.num_rows:
             return
         # What reached a route is known by it; only the rest is known by its target.
@@ -102,7 +103,8 @@ class Tally:
         for at, name in enumerate(names):
             calls = calls.set_column(at, name, short_names(calls[name]))
         calls = calls.combine_chunks()
-        keys = ["reason", "route", "method", "target", "by_scope"]
+        self.denied_without_caller += calls["caller"].null_count
+        keys = ["reason", "detail", "route", "method", "target", "by_scope"]
         for row in calls.group_by(keys, use_threads=False).aggregate([([], "count_all")]).to_pylist():
             self.calls.add(_call(row), row["count_all"])
         if calls["caller"].null_count < calls.num_rows:
@@ -111,14 +113,15 @@ class Tally:
                     self.callers.add(_text(row["caller"]), row["count_all"])
 
 
-def _call(row: dict[str, Any]) -> tuple[str, str]:
+def _call(row: dict[str, Any]) -> tuple[str, str | None, str]:
     """Why a call was denied, and which it was."""
+    why = row["reason"], row["detail"]
     if row["by_scope"] is not None:
-        return row["reason"], f"scope {_text(row['by_scope'])}"
+        return *why, f"scope {_text(row['by_scope'])}"
     method = _private.method(_text(row["method"])) or ""
     # Where the method is the fault, a route has none.
     place = row["route"] or _private.target(_text(row["target"])) or ""
-    return row["reason"], place if place.startswith(f"{method} ") else f"{method} {place}"
+    return *why, place if place.startswith(f"{method} ") else f"{method} {place}"
 
 
 def _text(found: bytes) -> str:

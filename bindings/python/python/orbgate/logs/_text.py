@@ -17,6 +17,10 @@ SHOWN_CHANGES = 40
 NOT_SEEN = re.compile("[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\U000e0100-\\U000e01ef]")
 # Spaces that nobody sees: the page shows several as one.
 SPACES = re.compile(r"\A +| +\Z|(?<= ) +")
+# What stands for the calls that name no caller.
+NO_CALLER = "(no caller)"
+# What a text of the log is not, so one that reads so is shown otherwise: `(none)` and the others stand for something that is not there.
+NOTHING = {NO_CALLER, "(no route)", "(none)", "(empty)", "–"}
 WORD = re.compile(r"\S+")
 
 
@@ -40,10 +44,12 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     lines += _section("by reason", [[number(row["count"]), row["reason"]] for row in summary["reasons"]])
     lines += _routes(summary["routes"])
     lines += _orbs(summary["orbs"])
-    denied = [[_count(row), row["reason"], shown(row["call"])] for row in summary["top_denied"]]
+    denied = [[_count(row), row["reason"] if row["detail"] is None else f"{row['reason']}: {row['detail']}", shown(row["call"])] for row in summary["top_denied"]]
     lines += _section("denied most", denied)
     callers = [[_count(row), shown(row["caller"])] for row in summary["top_denied_callers"]]
-    lines += _section("callers denied most", callers)
+    # They are no one caller's, and last however many they are.
+    nobody = [[number(summary["denied_without_caller"]), NO_CALLER]] if callers and summary["denied_without_caller"] else []
+    lines += _section("callers denied most", [*callers, *nobody])
     if "changes" in summary:
         lines += _changes(summary["changes"])
     return lines + unread_rows(summary["errors_by_reason"])
@@ -83,9 +89,13 @@ def _count(row: dict[str, Any]) -> str:
 def _routes(routes: list[dict[str, Any]]) -> list[str]:
     columns = {"calls": "calls", "allowed": "allowed", "denied": "denied", "consuming": "consuming"}
     columns |= {"orbs": "stated_amount", "unstated": "calls_without_stated_amount"}
-    rows = [[*(number(row[name]) for name in columns.values()), shown(row["route"] or "(none)")] for row in routes[:SHOWN_ROUTES]]
+    rows = [[*(number(row[name]) for name in columns.values()), _route(row["route"])] for row in routes[:SHOWN_ROUTES]]
     lines = _section("by route", [[*columns, "route"], *rows] if rows else [])
     return lines + _more(len(routes) - SHOWN_ROUTES, "routes")
+
+
+def _route(route: str | None) -> str:
+    return shown(route) if route else "(none)"
 
 
 def _orbs(orbs: dict[str, Any]) -> list[str]:
@@ -104,7 +114,7 @@ def _changes(changes: dict[str, Any]) -> list[str]:
     lines.append(f"{number(changes['newly_allowed'])} newly allowed, {number(changes['newly_denied'])} newly denied,")
     lines.append(f"{number(changes['otherwise_charged'])} allowed with other orbs, {number(changes['otherwise_denied'])} denied for another reason:")
     for change in found[:SHOWN_CHANGES]:
-        route = shown(change["route"] or "(none)")
+        route = _route(change["route"])
         lines.append(f"  {number(change['count'])}  {change['old']} → {change['new']}  {route}")
         lines += [f"    row {_example(example)}" for example in change["examples"]]
     return lines + _more(len(found) - SHOWN_CHANGES, "changes")
@@ -142,11 +152,15 @@ def _is_number(cell: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """Text of a log on one line: what is not printable is shown, not obeyed, and so is what looks as other text does.
+    """Text of a log on one line: what is not printable is shown, not obeyed, and so is what looks as other text does, or as the words for nothing.
 
+    >>> print(*map(shown, ["(no caller)", "(no caller) 2", "\u2013"]))
+    \\x28no caller) (no caller) 2 \\u2013
     >>> print(*map(shown, ["acme", " acme", "acme\\u00a0", "\\u0430cme", "\\u0430\\u0441\\u043c\\u0435 API", "acme\\u0301"]))
     acme \\x20acme acme\\xa0 \\u0430cme \u0430\u0441\u043c\u0435 API acme\\u0301
     """
+    if text in NOTHING:
+        return f"{_escape(text[0])}{text[1:]}"
     spaces = {at for found in SPACES.finditer(text) for at in range(*found.span())}
     is_composed = unicodedata.is_normalized("NFC", text)
     # Each word by itself: a name may have words of two scripts.
@@ -172,4 +186,4 @@ def _is_composed(char: str) -> bool:
 
 
 def _escape(char: str) -> str:
-    return f"\\x{ord(char):02x}" if char == " " else char.encode("unicode_escape").decode("ascii")
+    return f"\\x{ord(char):02x}" if char in " (" else char.encode("unicode_escape").decode("ascii")
