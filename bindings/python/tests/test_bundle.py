@@ -85,7 +85,7 @@ def test_a_row_is_found_in_its_file(made: Made, tmp_path: Path) -> None:
         ("b.csv", 1, 3), ("a.csv", None, None), ("c.csv", 4, 4), *((f"d{at}.csv", 5 + at, 5 + at) for at in range(9))
     ]
     words = " ".join(Page(again.html).texts)
-    for said in ("b.csv, rows 1 to 3  sha", "a.csv, no rows  sha", "c.csv, row 4  sha", "2 more files, rows 12 to 13: ", "numbered over all files in this order"):
+    for said in ("b.csv, rows 1 to 3  sha", "a.csv, no rows  sha", "c.csv, row 4  sha", "and 2 more files, rows 12 to 13 ", "d7.csv, row 12  sha", "d8.csv, row 13  sha", "numbered over all files in this order"):
         assert said in words
     assert "`b.csv`, row 3 of it: " in words and "first rows, over all files" in words
     (kind,) = again.figures.unread_by_reason

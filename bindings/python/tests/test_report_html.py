@@ -61,7 +61,7 @@ def test_what_is_left_out_is_said() -> None:
     more = {name: re.findall('class="more">(.*?)<', chart) for name, chart in drawn.items()}
     assert more == {
         "Calls by reason": [],
-        "Calls by route": ["and 18 more without a bar"],
+        "Calls by route": ["and 18 more without a bar; (no route), with 26 calls, has no bar"],
         "Calls whose token carries an unknown scope": ["and 18 more without a bar"],
         "Denied calls by the scope that they lacked": [f"and {len(made.figures.missing) - 12} more without a bar"],
         "Calls without a valid token, by route or path": [],
@@ -161,6 +161,8 @@ def test_what_a_log_has_is_text_on_the_page() -> None:
 ALIKE = {
     "acme": "acme", " acme": "\\x20acme", "acme ": "acme\\x20", "acme\u00a0": "acme\\xa0", "\u0430cme": "\\u0430cme", "acm\u03b5": "acm\\u03b5",
     "acm\u00e9": "acm\u00e9", "acme\u0301": "acme\\u0301", "acme\ufe0f": "acme\\ufe0f", "\u212acme": "\\u212acme",
+    # The page has these words for what is not there.
+    "(no caller)": "\\x28no caller)", "(no route)": "\\x28no route)", "(none)": "\\x28none)", "(empty)": "\\x28empty)", "\u2013": "\\u2013", "(me)": "(me)", "-": "-",
     # The page has one for two.
     "ac me": "ac me", "ac  me": "ac \\x20me", " ": "\\x20", "\u3000": "\\u3000",
     # Of one script each, and whole.

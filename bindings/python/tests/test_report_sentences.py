@@ -64,14 +64,90 @@ def test_preflights_are_at_their_paths() -> None:
     assert {row.route for row in found.probed} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
 
 
+def test_calls_without_a_caller_are_in_every_table_under_one_name() -> None:
+    lacking = {**CALL, "target": "/api/v1/external/keys"}
+    unnamed = [{**lacking, "caller": None}, {**CALL, "caller": None, "scopes": "read:orbs made:up"}, {**CALL, "caller": None, "served_status": 403}]
+    made = page(*unnamed, CALL, lacking, {**lacking, "caller": "(no caller)"}, {**CALL, "caller": "(no caller)", "scopes": "read:orbs made:up"}, lacking)
+    for caption, nobody, called_so in (
+        ("Calls served or refused otherwise, by caller", ["1", "1"], ["1", "0"]), ("Orbs by caller", ["0", "2", "2"], ["0", "1", "1"]),
+        ("Denied calls by caller and what they have in common", ["missing scope"], ["missing scope"]), ("Who carries scopes that the policy does not have", None, ["made:up", "1"]),
+    ):  # fmt: skip
+        [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
+        rows = {cells[0]: cells[1:] for row in table.split("<tr>")[2:] for cells in [re.findall("<td[^>]*>(.*?)</td>", row)]}
+        assert rows.get("(no caller)", [])[: len(nobody or [])] == (nobody or []) and rows["\\x28no caller)"][: len(called_so)] == called_so, caption
+    first = re.findall(r'data-column="first of them">([^<]*)</td>', made)
+    assert sorted(first) == ["(no caller)", "ann\n\\x28no caller)\n(no caller)"]
+    text = words(made)
+    assert text.count("By caller, those that name none are left out: 3 calls.") == 2 and "not named" not in text and "“(no caller)” for calls that name none" in text
+    assert "By caller, those" not in words(page(CALL))
+
+
+def test_a_replay_counts_denied_calls_without_a_caller() -> None:
+    calls = [{**CALL, "kind": None, "caller": caller} for caller in (None, None, "(no caller)", "ann")]
+    summary = logs.replay(logs.read(pa.Table.from_pylist(calls)), POLICY)
+    assert str(summary).endswith("callers denied most:\n  1  \\x28no caller)\n  1  ann\n  2  (no caller)\n") and summary.to_dict()["denied_without_caller"] == 2
+    assert [row["caller"] for row in summary.to_dict()["top_denied_callers"]] == ["(no caller)", "ann"]
+    unnamed = logs.replay(logs.read(pa.Table.from_pylist(calls[:2], pa.schema([(name, pa.string()) for name in CALL if name not in ("time", "served_status")]))), POLICY)
+    assert "(no caller)" not in str(unnamed) and unnamed.to_dict()["denied_without_caller"] == 2
+
+
+def test_malformed_calls_are_called_so_with_their_rule() -> None:
+    bad = [{**CALL, "target": target} for target in ("/api/v1/external/orbs#x", "/api/v1/external/orbs?x=1#y", "https://host/api/v1/external/orbs")]
+    common = re.compile(r'data-column="in common">(.*?)</td>')
+    assert common.findall(page(*bad)) == ["malformed"] and common.findall(page(*bad, {**CALL, "target": "/x"})) == ["unknown paths, 3 malformed"]
+    assert common.findall(page(CALL, {**CALL, "target": "/x"})) == ["unknown paths"]
+    summary = logs.replay(logs.read(pa.Table.from_pylist([*bad, {**CALL, "target": "/x"}])), POLICY)
+    assert "denied most:\n  2  malformed_request: fragment  GET /api/v1/external/orbs\n" in str(summary) and "  1  no_route                     GET /x\n" in str(summary)
+    assert {row["detail"] for row in summary.to_dict()["top_denied"]} == {"fragment", "form", None}
+
+
+def test_a_sign_says_when_its_calls_were_made() -> None:
+    """A client that has long moved on looked like one that has not."""
+    old = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: /v1, scopes: {look: {orbs: false, routes: ['GET /items/{id}']}}}}")
+    aged = [{**CALL, "target": f"/v1/items/{at}", "time": START + timedelta(hours=at)} for at in range(24)]
+    others = [{**CALL, "caller": "bob", "time": START + timedelta(days=at)} for at in range(30)]
+    because = re.compile(r'data-column="because">(.*?)</td>')
+
+    def said(*calls: dict[str, Any]) -> str:
+        [found] = because.findall(page(*calls, *others, base=old))
+        return html.unescape(found).partition(": GET /v1/items/{id}")[2].partition("; the server")[0]
+
+    assert said(*aged) == "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 23:00:00"
+    never, far = {**aged[0], "time": None}, {**aged[0], "time": datetime(1970, 1, 1)}
+    assert said(*aged, never, far).endswith("; the first at 1970-01-01 00:00:00, the last at 2026-11-02 23:00:00 (1 without a time; some far from all other times)")
+    assert because.findall(page(*[{**call, "time": None} for call in aged], base=old))[0].endswith("{id}; the server served 24 of these calls")
+    tried = [{**CALL, "target": f"/{chr(97 + at)}", "time": START + timedelta(minutes=at)} for at in range(25)]
+    assert "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 00:24:00; the server served 25" in because.findall(page(*tried))[0]
+
+
+def test_calls_of_no_route_are_said_where_they_have_no_bar() -> None:
+    nowhere = [{**CALL, "target": "/nowhere"}] * 3
+    assert "(no route), with 3 calls, has no bar" in words(page(CALL, *nowhere)) and "has no bar" not in words(page(*nowhere)) + words(page(CALL))
+
+
+def test_all_files_are_named_with_their_rows(tmp_path: Path) -> None:
+    for at in range(403):
+        (tmp_path / f"{at:03}.csv").write_text("method,target\n" + "GET,/\n" * (1 + at % 2))
+    made = report([tmp_path / f"{at:03}.csv" for at in range(403)], POLICY)
+    text = words(made.html)
+    for file in made.figures.files[:400]:
+        rows = f"row {file.first_row}" if file.first_row == file.last_row else f"rows {file.first_row} to {file.last_row}"
+        assert f"{file.name}, {rows} sha256:{file.sha256}" in text
+    assert "and 390 more files, rows 16 to 600 010.csv, row 16 sha256:" in text and "400.csv" not in text
+    assert "Log and 3 more files, rows 601 to 604: the table files of a bundle has each" in text
+    assert made.html.count("<details>") == made.html.count("</details>") == 1 and '<ol start="11">' in made.html
+    few = report([tmp_path / f"{at:03}.csv" for at in range(10)], POLICY).html
+    assert "<details>" not in few and "more file" not in words(few)
+
+
 def test_signs_and_the_clients_that_have_them_are_counted_apart() -> None:
     def lacks(caller: str | None, *targets: str) -> list[dict[str, Any]]:
         return [{**CALL, "caller": caller, "scopes": "", "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
 
     tile = re.compile(r"<dt>Signs in denials</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
     assert tile.findall(page(*lacks("ann", "orbs", "keys"))) == [("2", "groups of denied calls that are signs of 1 misconfigured client")]
-    assert tile.findall(page(*lacks(None, "orbs"))) == [("1", "group of denied calls that is a sign of a misconfigured client that is not named")]
-    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("3", "groups of denied calls that are signs of 2 misconfigured clients and a misconfigured client that is not named")]
+    assert tile.findall(page(*lacks(None, "orbs"))) == [("1", "group of denied calls that is a sign of a misconfigured client, (no caller)")]
+    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("3", "groups of denied calls that are signs of 2 misconfigured clients and a misconfigured client, (no caller)")]
 
 
 def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted() -> None:

@@ -64,10 +64,11 @@ def test_counts_are_those_of_decide() -> None:
         assert (one.caller, one.method, one.target) == (first["caller"], first["method"], first["target"].partition("?")[0])
         names = [*dict.fromkeys(row["caller"] for _, row in groups[one[:5]] if row["caller"] is not None)]
         assert (one.callers, one.first_callers) == (len(names), tuple(names[:4]))
+        assert one.without_caller == sum(row["caller"] is None for _, row in groups[one[:5]])
     assert max(one.callers for one in found.mismatches) > 1
-    wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None and row["caller"] is not None)
+    wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None)
     callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
-    assert +Counter(callers) == wrong and all(one.is_exact for one in found.callers)
+    assert +Counter(callers) == wrong and any(caller is None for caller, _ in wrong) and all(one.is_exact for one in found.callers)
     timed = [what for what, _, _, _, _, row in calls if what is not None and row["time"] is not None]
     assert sum(span.served_though_denied for span in found.times) == timed.count("served though denied") > 0
     assert sum(span.refused_though_allowed for span in found.times) == timed.count("refused though allowed") > 0
@@ -110,7 +111,7 @@ def test_an_access_log_has_a_status(tmp_path: Path) -> None:
     made = report(reader, POLICY)
     [one] = made.figures.served.mismatches
     assert one[:6] == ("served though denied", 200, "scope_missing", "GET /api/v1/external/keys", "read:keys", 2)
-    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",))
+    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",), 0)
     assert made.figures.warnings == ("No status of HTTP: 1 value of `served_status`, the first in row 5: `999`.",)
 
 
@@ -154,7 +155,7 @@ def test_a_row_of_many_callers_names_the_first_and_how_many_more() -> None:
     four = "app-0 app-1 app-2 app-3"
     for rows, callers, shown in (
         (log.slice(0, 12), 12, f"12 {four} and 8 more 1 POST"), (log.slice(0, 4), 4, f"4 {four} 1 POST"),
-        (log, 1_000, f"at least 1,000 {four} and at least 996 more 1 POST"), (log.slice(2_400), 0, "0 – 1 POST"),
+        (log, 1_000, f"at least 1,000 {four} and at least 996 more (no caller) 1 POST"), (log.slice(2_400), 0, "0 (no caller) 1 POST"),
     ):  # fmt: skip
         made = report(rows, POLICY)
         [one] = made.figures.served.mismatches

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from .._native import VERSION
 from ..logs._private import RULE
 from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
-from ..logs._text import argument
+from ..logs._text import NO_CALLER, argument
 from . import TOP
 from .denials import RULES
 from .sections import sections
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from .figures import Figures, LogFile
 
 
-# A log may have more files than anybody reads.
-MOST_FILES = 10
+# A log may have more files than anybody reads: so many are named at once, and so many that the page has each.
+FIRST_FILES, MOST_FILES = 10, 400
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
 
@@ -68,7 +68,9 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
         period=period(found.first, found.last) + (f", and {number(found.outlying_calls, 'call')} far from that" if found.outlying else ""),
-        files=[(shown(file.name), file.sha256, _row_range([file])) for file in found.files[:MOST_FILES]],
+        files=_files(found.files[:FIRST_FILES]),
+        folded=_files(found.files[FIRST_FILES:MOST_FILES]),
+        folded_rows=_row_range(found.files[FIRST_FILES:MOST_FILES]),
         more_files=max(0, len(found.files) - MOST_FILES),
         more_rows=_row_range(found.files[MOST_FILES:]),
         arguments=_arguments(found, top),
@@ -80,6 +82,11 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
         sections=sections(found, policy, top),
     )
+
+
+def _files(files: Sequence[LogFile]) -> list[tuple[str, str | None, str]]:
+    """The files with their digests and rows."""
+    return [(shown(file.name), file.sha256, _row_range([file])) for file in files]
 
 
 def _row_range(files: Sequence[LogFile]) -> str:
@@ -171,10 +178,10 @@ def _told_apart(found: Figures) -> Sequence[Tile]:
     if not found.denied:
         return []
     signs = [(row.looks_like, row.caller) for row in found.denials if row.looks_like is not None]
-    # A client has a sign for each scope that it lacks. Who is not named is not counted: that may be many.
+    # A client has a sign for each scope that it lacks. Who has no name is not counted: that may be many.
     clients = Counter(what for what, caller in {*signs} if caller is not None)
     said = [number(clients[what], what) for what in RULES if clients[what]]
-    said += [f"a {what} that is not named" for what in RULES if (what, None) in signs]
+    said += [f"a {what}, {NO_CALLER}" for what in RULES if (what, None) in signs]
     figure = bound(len(signs), found.denials_is_exact)
     if not said:
         return [Tile("Signs in denials", figure, "no group of denied calls is a sign of a client that is told apart")]

@@ -39,7 +39,7 @@ class Mismatch(NamedTuple):
     """Calls that the server served though the policy denies them, or refused though it allows them; and the first of them.
 
     `row` is its number in the log, counted from 1; `caller`, `method` and `target` are those of this first call alone, without its query. `callers`
-    says how many different callers the calls name, at most 1,000; `first_callers` are the first four of them.
+    says how many different callers the calls name, at most 1,000; `first_callers` are the first four of them. `without_caller` calls name none.
     """
 
     what: str
@@ -54,12 +54,13 @@ class Mismatch(NamedTuple):
     target: str | None
     callers: int
     first_callers: tuple[str, ...]
+    without_caller: int
 
 
 class MismatchedCaller(NamedTuple):
-    """A caller's calls of both kinds; lower bounds where they are not exact."""
+    """A caller's calls of both kinds; lower bounds where they are not exact. None are the calls that name nobody."""
 
-    caller: str
+    caller: str | None
     served_though_denied: int
     refused_though_allowed: int
     is_exact: bool
@@ -109,6 +110,8 @@ class ServedCounts:
         # In the order of their first calls.
         self._callers: dict[tuple[Any, ...], dict[bytes, None]] = {}
         self._without = 0
+        # Of each place, the calls that name no caller.
+        self._unnamed: Counter[tuple[Any, ...]] = Counter()
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
@@ -130,8 +133,11 @@ class ServedCounts:
             return
         self._places.add(found)
         self._times.add(found)
-        named = found.filter(pc.is_valid(found["caller"]))
-        self.by_caller.add(named)
+        self.by_caller.add(found)
+        is_named = pc.is_valid(found["caller"])
+        named = found.filter(is_named)
+        for row in found.filter(pc.invert(is_named)).group_by(list(PLACE)).aggregate([([], "count_all")]).to_pylist():
+            self._unnamed[tuple(row[name] for name in PLACE)] += row["count_all"]
         groups = named.group_by(list(PLACE), use_threads=False).aggregate([("caller", "list")])
         for *place, callers in zip(*(groups[name] for name in (*PLACE, "caller_list"))):
             seen = self._callers.setdefault(tuple(part.as_py() for part in place), {})
@@ -141,15 +147,16 @@ class ServedCounts:
     def figures(self, unit: Unit | None) -> Served:
         """What was counted; times in the spans of the page."""
         counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
-        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(tuple(row[name] for name in PLACE), {})) for row in self._places.rows()))
+        places = ((tuple(row[name] for name in PLACE), row) for row in self._places.rows())
+        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(place, {}), self._unnamed[place]) for place, row in places))
         callers = (
-            MismatchedCaller(_text(caller) or "", entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
+            MismatchedCaller(_text(caller), entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
             for caller, entry in self.callers
         )
         return Served(
             Rows(ServedCount, sorted(counts, key=lambda row: (-row.calls, row.served, row.decision))),
             mismatches.sorted(lambda row: (row.what != SERVED_THOUGH_DENIED, -row.calls, row.row)),
-            Rows(MismatchedCaller, sorted(callers, key=lambda row: (-row.served_though_denied, -row.refused_though_allowed, row.caller))),
+            Rows(MismatchedCaller, sorted(callers, key=lambda row: (-row.served_though_denied, -row.refused_though_allowed, row.caller or "", row.caller is not None))),
             self._spans(unit),
             self._without,
         )
@@ -169,7 +176,7 @@ class ServedCounts:
         )
 
 
-def _mismatch(row: dict[str, Any], callers: dict[bytes, None]) -> Mismatch:
+def _mismatch(row: dict[str, Any], callers: dict[bytes, None], without_caller: int) -> Mismatch:
     return Mismatch(
         row["what"],
         row["served_status"],
@@ -183,6 +190,7 @@ def _mismatch(row: dict[str, Any], callers: dict[bytes, None]) -> Mismatch:
         _private.target(_text(row["target"])),
         min(len(callers), CALLERS),
         tuple(_text(caller) or "" for caller in islice(callers, NAMED)),
+        without_caller,
     )
 
 

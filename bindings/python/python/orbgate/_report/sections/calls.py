@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...logs._text import NO_CALLER
 from ...logs._served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, timeline
@@ -49,7 +50,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         if rows:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind)))
     callers = [
-        (shown(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
+        (parts.caller(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
         for row in found.callers[:top]
     ]
     both = {SERVED_THOUGH_DENIED: NUMBER, REFUSED_THOUGH_ALLOWED: NUMBER}
@@ -64,10 +65,10 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
 
 
 def _first(row: Mismatch) -> str:
-    """The first callers of a route, and how many more there are."""
+    """The first callers of a route, how many more there are, and whether some calls name none."""
     more = row.callers - len(row.first_callers)
     names = [*map(shown, row.first_callers), *([f"and {bound(more, row.callers < CALLERS)} more"] if more else [])]
-    return "\n".join(names) or "–"
+    return "\n".join([*names, *([NO_CALLER] if row.without_caller else [])])
 
 
 def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Section:
@@ -119,6 +120,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
     # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
     reached = [row for row in found.routes if row.route is not None or row.scope is not None] or found.routes
+    also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere and len(reached) < len(found.routes) else ""
     names = short_routes([parts.place(row) for row in reached[:MOST_BARS]])
     drawn = [Bar(name, parts.denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]
     lines = {str(route): number(route.line) for route in policy.routes()}
@@ -137,7 +139,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"denied mostly for": NAME}
     name = "Calls by route"
-    return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached))], [parts.table(name, columns, rows, top)])
+    return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached), also=also)], [parts.table(name, columns, rows, top)])
 
 
 def times(found: Figures, top: int) -> Section:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...logs._text import NO_CALLER
 from ..courses import LIMITS, RULE as COURSES, Period, second_of
-from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBED_PATHS, RULES, STALE
+from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS
 from ..numbers import bound, share, shown
 from ..._number import number
 from . import parts
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from ..denials import Denied
     from ..figures import Figures
 
-# What stands for a caller where a call names none.
-NO_CALLER = "(no caller)"
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
@@ -40,11 +39,11 @@ def told_apart(found: Figures, top: int) -> Section:
     if found.changes is None:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
     period = None if found.first is None or found.last is None else Period(second_of(found.first), second_of(found.last))
-    verdicts = [(row.looks_like or "", _caller(row), sentence(row, period, found.denials_is_exact), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
+    verdicts = [(row.looks_like or "", parts.caller(row.caller), sentence(row, period, found.denials_is_exact), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
     columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
-        (_caller(row), row.pattern, shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
+        (parts.caller(row.caller), _common(row), shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
@@ -68,10 +67,10 @@ def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
         all_lacked = f"in all, denied {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
         return f"{calls} {lacked}{before}, half of them within {_half(row, period)}{_carried(row)}; {all_lacked}"
     if row.looks_like == STALE:
-        return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}"
+        return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, period)}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
-    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed{rapid}{most}"
+    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed{rapid}{most}{_when(row, period)}"
 
 
 def _carried(row: Denied) -> str:
@@ -82,8 +81,25 @@ def _carried(row: Denied) -> str:
     return f"; {number(row.caller_carried, 'other call') if row.caller_carried else 'no other call'} of this caller {had}"
 
 
-def _caller(row: Denied) -> str:
-    return NO_CALLER if row.caller is None else shown(row.caller)
+def _common(row: Denied) -> str:
+    """What calls have in common; malformed ones reached no path, known or unknown."""
+    if row.pattern != UNKNOWN_PATHS or not row.malformed:
+        return row.pattern
+    return "malformed" if row.malformed == row.calls else f"{row.pattern}, {number(row.malformed)} malformed"
+
+
+def _when(row: Denied, period: Period | None) -> str:
+    """When the first and the last of them were made."""
+    if row.first is None or row.last is None or period is None:
+        return ""
+    # Where some times are days alone, it is said of no time of day.
+    first, last = (_time(time)[: 10 if row.paths_in_hour is None else None] for time in (row.first, row.last))
+    notes = [f"{bound(row.without_time, row.is_exact)} without a time"] if row.without_time else []
+    if second_of(row.first) < period.first or second_of(row.last) > period.last:
+        notes.append("some far from all other times")
+    said = f" ({'; '.join(notes)})" if notes else ""
+    counted = "" if row.is_exact else " that was counted"
+    return f"; the first{counted} at {first}, the last at {last}{said}"
 
 
 def _half(row: Denied, period: Period | None) -> str:

@@ -122,7 +122,7 @@ def _tables(of: Orbs, unit: Unit | None, has_base: bool, top: int) -> list[Table
     columns = HERE | (THERE if has_base else {})
     routes = [(parts.place(row), shown(row.scope), *_numbers(row)) for row in of.routes]
     scopes = [(shown(row.scope), *_numbers(row)) for row in of.scopes]
-    callers = [("(not named)" if row.caller is None else shown(row.caller), *_numbers(row, row.is_exact)) for row in of.callers[:top]]
+    callers = [(parts.caller(row.caller), *_numbers(row, row.is_exact)) for row in of.callers[:top]]
     tables = [
         parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top),
         parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top),

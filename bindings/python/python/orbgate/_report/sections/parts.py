@@ -10,6 +10,7 @@ from markupsafe import Markup
 from .. import charts
 from ..charts import Bar, Series
 from ..numbers import bound, share, shown
+from ...logs._text import NO_CALLER
 from ..._number import number
 
 if TYPE_CHECKING:
@@ -33,12 +34,19 @@ FEW_ROWS = 8
 
 
 class Chart(NamedTuple):
-    """A chart: what it shows, in its widths, what its colours mean, and how many bars it leaves out."""
+    """A chart: what it shows, in its widths, what its colours mean, how many bars it leaves out, and what else has none."""
 
     about: str
     drawings: Sequence[Markup]
     series: Sequence[Series]
     more: int = 0
+    also: str = ""
+
+    @property
+    def said(self) -> str:
+        """What has no bar."""
+        more = [f"and {number(self.more)} more without a bar"] if self.more else []
+        return "; ".join([*more, *([f"{self.also} has no bar"] if self.also else [])])
 
 
 class Table(NamedTuple):
@@ -71,14 +79,19 @@ def place(row: RouteCount | RouteOrbs | Outcome) -> str:
     return row.route or getattr(row, "about", None) or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
 
 
+def caller(name: str | None) -> str:
+    """Who made calls; one word for those that name nobody."""
+    return NO_CALLER if name is None else shown(name)
+
+
 def call(method: str | None, target: str | None) -> str:
     return "asked by scope" if method is None and target is None else f"{shown(method)} {shown(target)}"
 
 
-def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None) -> Chart:
-    """Bars of the first rows; `count` is how many rows there are, if that is more than are given."""
+def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None, also: str = "") -> Chart:
+    """Bars of the first rows; `count` is how many rows there are, if that is more than are given, `also` what is none of them."""
     more = (len(rows) if count is None else count) - charts.MOST_BARS
-    return chart(about, charts.bars(rows, series), *series)._replace(more=max(0, more))
+    return chart(about, charts.bars(rows, series), *series)._replace(more=max(0, more), also=also)
 
 
 def chart(about: str, drawings: Sequence[str], *series: Series) -> Chart:

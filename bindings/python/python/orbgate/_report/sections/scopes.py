@@ -38,6 +38,7 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
         by_caller = f" Held by a caller and never used by it: {held}, by {number(holders)} of {of_all}."
         if not pairs and found.caller_scopes_is_exact:
             by_caller = " No caller holds one that it never uses."
+        by_caller += _unnamed(found)
     if not found.unused:
         finding = f"Granted scopes that the policy has: {number(len(found.scopes))}. Each was used by somebody.{by_caller}{_invalid(found)}"
         return Section(name, finding, [], tables)
@@ -84,7 +85,7 @@ def unknown(found: Figures, policy: Policy, top: int) -> Section:
     tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
     if found.unknown_by_caller:
         holders = bound(len({row.caller for row in found.unknown_by_caller}), found.unknown_by_caller_is_exact, "caller")
-        finding += f" They are carried by tokens of {holders}."
+        finding += f" They are carried by tokens of {holders}.{_unnamed(found)}"
         held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown_by_caller[:top]]
         columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
         tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown_by_caller)))
@@ -94,6 +95,11 @@ def unknown(found: Figures, policy: Policy, top: int) -> Section:
 def _invalid(found: Figures) -> str:
     """The tokens whose scopes are not looked at."""
     return f" What tokens of no known kind carry is left out: {number(found.with_invalid_token, 'call')}." if found.with_invalid_token else ""
+
+
+def _unnamed(found: Figures) -> str:
+    """The calls that are of no caller."""
+    return f" By caller, those that name none are left out: {number(found.without_caller, 'call')}." if found.without_caller else ""
 
 
 def _fault(scope: str) -> str:
