@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .figures import Figures, LogFile
 
 
-# A log may have more files than anybody reads: so many are named at once, and so many that the page has each.
+# A log may have more files than anybody reads: how many are seen at once, and how many the page names.
 FIRST_FILES, MOST_FILES = 10, 400
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
