@@ -1,6 +1,6 @@
 //! The order of a decision.
 
-use crate::decision::{Decision, Subject};
+use crate::decision::{Decision, Denial, Subject};
 use crate::inference;
 use crate::list::index;
 use crate::lookup::{self, Found};
@@ -26,104 +26,81 @@ impl Tables {
         request: &Request<'_>,
         found: Found<'e>,
     ) -> Decision<'e> {
-        let (Some(column), true) = (
-            self.methods.column(request.method),
-            request.target.len() <= MAX_TARGET_BYTES,
-        ) else {
-            return self.decide_slowly(request, found);
+        let token = read_token(request.token.as_ref());
+        let column = self.methods.column(request.method);
+        let is_short = request.target.len() <= MAX_TARGET_BYTES;
+        let need = match (column, token, found) {
+            (Some(column), Ok(_), Found::Template(template)) if is_short => {
+                self.need_of(template, column)
+            }
+            // The commonest denial.
+            (Some(_), Ok(_), Found::Nothing) if is_short => {
+                return self.deny(Reason::NoRoute, Subject::NOTHING);
+            }
+            _ => None,
         };
-        let template = match found {
-            Found::Template(template) => template,
-            Found::Unknown => return self.decide_slowly(request, found),
-            _ => return self.decide_otherwise(request, found),
+        let need = match need {
+            Some(need) => Some(need),
+            None => match self.find_route_slowly(&request.copy(), found, column.is_some()) {
+                Ok(route) => self.need(route),
+                Err(denial) => return Decision::denied(self, denial),
+            },
         };
-        let token = match read_token(request.token.as_ref()) {
-            Ok(token) => token,
-            Err(reason) => return self.deny_token(reason, Some(template), request.method),
-        };
-        let (Some(route), scope) = template.column(column) else {
-            return self.decide_method(template, request, token);
-        };
+        match (need, token) {
+            (Some(need), Ok(token)) => self.decide_need(need, token, request.allow_bonus_orbs_use),
+            (_, Err(reason)) => self.deny(reason, Subject::NOTHING),
+            (None, _) => self.deny(Reason::NoRoute, Subject::NOTHING),
+        }
+    }
+
+    /// What the route of a column needs.
+    #[inline(always)]
+    fn need_of(&self, template: &Template, column: usize) -> Option<Need<'_>> {
+        let (route, scope) = template.column(column);
         // The scope's row is likelier to be cached than the route's, and has the same terms.
-        let need = match self.scopes.get(usize::from(scope)) {
-            Some(row) => Need {
-                route,
+        match self.scopes.get(usize::from(scope)) {
+            Some(row) => Some(Need {
+                route: route?,
                 scope,
                 terms: &row.terms,
-            },
-            None => match self.need(route) {
-                Some(need) => need,
-                None => return self.decide_method(template, request, token),
-            },
-        };
-        self.decide_need(need, token, request.allow_bonus_orbs_use)
+            }),
+            None => self.need(route?),
+        }
     }
 
-    /// Decides what the fast path does not: tries every rule, in its order. A template that was found is not looked up again:
-    /// the caller chooses the method, and could double the cost with one that has no column.
+    /// The route of a request that the fast path cannot decide, or why it is denied: tries every rule, in its order. A template that was
+    /// found is not looked up again: the caller chooses the method, and could double the cost with one that has no column. It gives no
+    /// [`Decision`], because callers would have to keep that in memory.
     #[cold]
     #[inline(never)]
-    fn decide_slowly<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
-        let has_column = self.methods.column(request.method).is_some();
+    fn find_route_slowly<'e>(
+        &'e self,
+        request: &Request<'_>,
+        mut found: Found<'e>,
+        has_column: bool,
+    ) -> Result<u32, Denial> {
         if !has_column && !is_method(request.method) {
-            return Decision::malformed(self, Detail::Method);
+            return Err(Denial::malformed(Detail::Method));
         }
-        if !matches!(found, Found::Unknown) && request.target.len() <= MAX_TARGET_BYTES {
-            return self.decide_otherwise(request, found);
+        if matches!(found, Found::Unknown) || request.target.len() > MAX_TARGET_BYTES {
+            let mut path = Path::default();
+            found = match target::read(request.target, self.profile, &mut path) {
+                Ok(()) => lookup::find_exactly(self, &path),
+                Err(detail) => return Err(Denial::malformed(detail)),
+            };
         }
-        let mut path = Path::default();
-        match target::read(request.target, self.profile, &mut path) {
-            Ok(()) => self.decide_otherwise(request, lookup::find_exactly(self, &path)),
-            Err(detail) => Decision::malformed(self, detail),
-        }
-    }
-
-    /// Decides once it is known what the target is, and the method need not have a column.
-    #[inline(never)]
-    fn decide_otherwise<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
         let template = match found {
             Found::Template(template) => Some(template),
             _ => None,
         };
-        match (read_token(request.token.as_ref()), found) {
-            (Err(reason), _) => self.deny_token(reason, template, request.method),
-            (Ok(token), Found::Template(template)) => self.decide_method(template, request, token),
-            (Ok(_), Found::Refused(detail)) => Decision::malformed(self, detail),
-            (Ok(_), _) => self.deny(Reason::NoRoute, Subject::NOTHING),
-        }
-    }
-
-    /// Denies a call without a valid token. The decision does not name the route, because the caller may not learn it.
-    #[cold]
-    #[inline(never)]
-    fn deny_token(
-        &self,
-        reason: Reason,
-        template: Option<&Template>,
-        method: &[u8],
-    ) -> Decision<'_> {
-        let route = template.and_then(|template| self.find_route_of(template, method));
-        self.deny(reason, Subject::about(route.unwrap_or(NONE)))
-    }
-
-    /// Decides once the template is found, whether or not the method has a column.
-    #[cold]
-    #[inline(never)]
-    fn decide_method(
-        &self,
-        template: &Template,
-        request: &Request<'_>,
-        token: &Token<'_>,
-    ) -> Decision<'_> {
-        let need = self
-            .find_route_of(template, request.method)
-            .and_then(|route| self.need(route));
-        match need {
-            Some(need) => self.decide_need(need, token, request.allow_bonus_orbs_use),
-            None => {
-                let subject = Subject::template(template.first_route);
-                self.deny(Reason::MethodNotDeclared, subject)
-            }
+        let route = template.and_then(|template| self.find_route_of(template, request.method));
+        match (read_token(request.token.as_ref()), found, route) {
+            // The denial does not name the route, because the caller may not learn it.
+            (Err(reason), ..) => Err(Denial::about(reason, route.unwrap_or(NONE))),
+            (Ok(_), Found::Template(_), Some(route)) => Ok(route),
+            (Ok(_), Found::Template(template), None) => Err(Denial::method(template.first_route)),
+            (Ok(_), Found::Refused(detail), _) => Err(Denial::malformed(detail)),
+            (Ok(_), ..) => Err(Denial::about(Reason::NoRoute, NONE)),
         }
     }
 

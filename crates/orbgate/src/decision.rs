@@ -73,12 +73,45 @@ impl Subject {
             ..Self::NOTHING
         }
     }
+}
 
-    /// A template was found, but not the method.
-    pub(crate) const fn template(route: u32) -> Self {
+/// Why a request is denied before it is known what it needs. Small enough for two registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Denial {
+    reason: Reason,
+    detail: Option<Detail>,
+    route: u32,
+    about: u32,
+}
+
+impl Denial {
+    /// The request breaks this rule.
+    pub(crate) const fn malformed(detail: Detail) -> Self {
         Self {
+            reason: Reason::MalformedRequest,
+            detail: Some(detail),
+            route: NONE,
+            about: NONE,
+        }
+    }
+
+    /// A route was found, and may not be named.
+    pub(crate) const fn about(reason: Reason, about: u32) -> Self {
+        Self {
+            reason,
+            detail: None,
+            route: NONE,
+            about,
+        }
+    }
+
+    /// A template was found, of which this is a route, but not the method.
+    pub(crate) const fn method(route: u32) -> Self {
+        Self {
+            reason: Reason::MethodNotDeclared,
+            detail: None,
             route,
-            ..Self::NOTHING
+            about: NONE,
         }
     }
 }
@@ -207,16 +240,16 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// Denies a malformed request.
+    /// Denies.
     #[inline(always)]
-    pub(crate) const fn malformed(tables: &'e Tables, detail: Detail) -> Self {
+    pub(crate) const fn denied(tables: &'e Tables, denial: Denial) -> Self {
         Self::Deny(Deny {
             tables,
-            route: NONE,
-            about: NONE,
+            route: denial.route,
+            about: denial.about,
             scope: NO_SCOPE,
-            reason: Reason::MalformedRequest,
-            detail: Some(detail),
+            reason: denial.reason,
+            detail: denial.detail,
         })
     }
 

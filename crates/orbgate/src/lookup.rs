@@ -14,6 +14,7 @@
 )]
 
 use core::hint::select_unpredictable;
+use core::num::NonZero;
 
 use crate::hash::{Ends, PerfectHash, SEEN};
 use crate::list::index;
@@ -40,18 +41,26 @@ pub(crate) enum Found<'e> {
 const SHORTEST: usize = 16;
 
 /// The number of a path's segments, and the parts of those that are literals somewhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    all: u64,
+    /// Never 0, because the fast path wants a segment: so a key that is not there takes no third register.
+    all: NonZero<u64>,
     /// The parts of literals of which a letter has the other case: they are values, too.
     other_case: u64,
 }
 
 /// The key of a path that does not start as all templates do: no template has that number of segments.
-const NO_TEMPLATE: Key = Key {
-    all: COUNT,
-    other_case: 0,
-};
+const NO_TEMPLATE: Option<Key> = Key::new(COUNT, 0);
+
+impl Key {
+    #[inline(always)]
+    const fn new(all: u64, other_case: u64) -> Option<Self> {
+        match NonZero::new(all) {
+            Some(all) => Some(Self { all, other_case }),
+            None => None,
+        }
+    }
+}
 
 /// Looks for the template of a path, if everything about it is simple.
 #[inline(always)]
@@ -62,8 +71,9 @@ pub(crate) fn find<'e>(tables: &'e Tables, path: &[u8]) -> Found<'e> {
     }
 }
 
-/// The key of a path; `None` where something is not simple.
-#[inline(always)]
+/// The key of a path; `None` where something is not simple. A call, so that the walk has the processor's registers to itself: that
+/// saves more than a call costs.
+#[inline(never)]
 pub(crate) fn key<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
     match path.len() {
         length @ SHORTEST.. => key_of_long::<V>(tables, path, length),
@@ -88,23 +98,32 @@ fn key_of_long<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Optio
     };
     let mut walk = Walk::<false>::new(tables, bytes)?;
     match each_segment::<V>(bytes, length, start, &mut walk) {
-        None if walk.key.other_case != 0 => key_in_other_case::<V>(tables, bytes, length, start),
-        done => done.and(Some(walk.key)),
+        None if walk.stopped_at != 0 => key_in_other_case::<V>(walk, length),
+        done => done.and(Key::new(walk.all, 0)),
     }
 }
 
-/// The same where a literal has a letter of the other case. Walked again, because a number that is hardly ever needed makes the
-/// walk dearer for all paths.
+/// Goes on at a literal with a letter of the other case. In a function of its own, because a number that is hardly ever needed makes
+/// the walk dearer for all paths.
 #[inline(never)]
-fn key_in_other_case<V: Vector>(
-    tables: &Tables,
-    bytes: &[u8],
-    length: usize,
-    start: usize,
-) -> Option<Key> {
-    let mut walk = Walk::<true>::new(tables, bytes)?;
-    each_segment::<V>(bytes, length, start, &mut walk)?;
-    Some(walk.key)
+fn key_in_other_case<V: Vector>(walk: Walk<'_, '_, false>, length: usize) -> Option<Key> {
+    let Walk {
+        tables,
+        bytes,
+        positions,
+        all,
+        ..
+    } = walk;
+    let mut rest = Walk::<true> {
+        tables,
+        bytes,
+        positions,
+        all,
+        other_case: 0,
+        stopped_at: 0,
+    };
+    each_segment::<V>(bytes, length, walk.stopped_at, &mut rest)?;
+    Key::new(rest.all, rest.other_case)
 }
 
 /// The key of a path that starts as no template does, so that nothing has to be interned.
@@ -118,7 +137,7 @@ fn key_outside_prefix<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -
         left: MAX_SEGMENTS,
     };
     each_segment::<V>(bytes, length, 1, &mut check)?;
-    Some(NO_TEMPLATE)
+    NO_TEMPLATE
 }
 
 /// What is done with each segment of a path. A trait, because a closure cannot be marked `#[inline(always)]`, and some
@@ -155,7 +174,6 @@ fn each_segment<V: Vector>(
     visit: &mut impl Visit,
 ) -> Option<()> {
     let mut base = start;
-    let mut is_start = 1;
     while base <= length {
         let (slashes, is_usual) = slashes::<V>(bytes, base)?;
         if !is_usual {
@@ -167,11 +185,10 @@ fn each_segment<V: Vector>(
         let first = base.wrapping_add(index(ends.trailing_zeros()));
         // Only a segment that began in an earlier block can be too long.
         let is_too_long = start < base && first.wrapping_sub(start) > MAX_SEGMENT_BYTES;
-        let is_empty = ends & (ends << 1 | is_start) != 0;
+        let is_empty = ends & (ends << 1 | u64::from(start == base)) != 0;
         if is_empty || is_too_long {
             return None;
         }
-        is_start = ends >> 63;
         while ends != 0 {
             let end = base.wrapping_add(index(ends.trailing_zeros()));
             visit.segment(start, end)?;
@@ -183,29 +200,30 @@ fn each_segment<V: Vector>(
     Some(())
 }
 
-/// The segments so far. If `OTHER_CASE` is not set, the walk ends at a literal in another case.
+/// The segments so far. If `OTHER_CASE` is not set, the walk stops at a literal in another case.
 struct Walk<'e, 't, const OTHER_CASE: bool> {
     tables: &'e Tables,
     bytes: &'t [u8],
     /// The literals at the next segment's position and at those after it.
     positions: core::slice::Iter<'e, PerfectHash<Literal>>,
-    key: Key,
+    /// As in [`Key`], so far.
+    all: u64,
+    other_case: u64,
+    /// Where the segment starts at which it stopped; 0 if it did not.
+    stopped_at: usize,
 }
 
 impl<'e, 't, const OTHER_CASE: bool> Walk<'e, 't, OTHER_CASE> {
     #[inline(always)]
     fn new(tables: &'e Tables, bytes: &'t [u8]) -> Option<Self> {
         let common = tables.prefix.segments;
-        let positions = tables.positions.get(index(common)..)?.iter();
-        let key = Key {
-            all: u64::from(common),
-            other_case: 0,
-        };
         Some(Self {
             tables,
             bytes,
-            positions,
-            key,
+            positions: tables.positions.get(index(common)..)?.iter(),
+            all: u64::from(common),
+            other_case: 0,
+            stopped_at: 0,
         })
     }
 }
@@ -219,21 +237,25 @@ impl<const OTHER_CASE: bool> Visit for Walk<'_, '_, OTHER_CASE> {
             return None;
         }
         let length = end.wrapping_sub(start) as u32;
-        let literals = self.positions.next()?;
+        let literals = self.positions.as_slice().first()?;
         let literal = literals.get(literals.seed.literal(ends, length))?;
         let differ = literal.ends.differ(ends);
         let unlike = differ & SEEN | u64::from(literal.length ^ length);
         // Without a branch: no processor can predict whether a segment is a literal.
         let part = select_unpredictable(unlike == 0, literal.part, 0);
-        self.key.all = self.key.all.wrapping_add(part).wrapping_add(1);
-        // One test, because no processor can predict either part of it.
-        if unlike | u64::from(differ == 0) == 0 {
+        // One test of both, for the same reason. The sum cannot wrap: `SEEN` has bits that are not set.
+        if unlike.wrapping_add(u64::from(differ == 0)) == 0 {
             let segment = self.bytes.get(start..end)?;
             if has_other_case(self.tables, literal, segment)? {
-                self.key.other_case |= part;
-                return OTHER_CASE.then_some(());
+                if !OTHER_CASE {
+                    self.stopped_at = start;
+                    return None;
+                }
+                self.other_case |= part;
             }
         }
+        self.positions.next();
+        self.all = self.all.wrapping_add(part).wrapping_add(1);
         Some(())
     }
 }
@@ -257,10 +279,11 @@ fn ends(bytes: &[u8], start: usize, end: usize) -> Option<Ends> {
         });
     }
     let last = end.wrapping_sub(8);
+    let first = start.min(last);
     // How many bits of the last eight bytes come before the segment.
-    let before = (start.saturating_sub(last) as u32).wrapping_mul(8);
+    let before = (start.wrapping_sub(first) as u32).wrapping_mul(8);
     Some(Ends {
-        head: word(start.min(last))?.wrapping_shr(before),
+        head: word(first)?.wrapping_shr(before),
         tail: word(last)?.wrapping_shr(before),
     })
 }
@@ -276,7 +299,7 @@ fn is_dots(segment: Option<&[u8]>) -> bool {
 #[inline(always)]
 pub(crate) fn find_by(tables: &Tables, key: Key) -> Found<'_> {
     let template = match key.other_case {
-        0 => tables.template(key.all),
+        0 => tables.template(key.all.get()),
         _ => None,
     };
     template.map_or_else(|| find_in_tuples(tables, key), Found::Template)
@@ -342,14 +365,15 @@ fn has_other_case(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<
 /// The most specific template that fits when some of a path's literals are values of parameters.
 #[inline(never)]
 fn find_in_tuples(tables: &Tables, key: Key) -> Found<'_> {
-    let count = (key.all & COUNT) as u32;
+    let all = key.all.get();
+    let count = (all & COUNT) as u32;
     if tables.tuples_of(count).is_empty() {
         return Found::Nothing;
     }
     let common = tables.prefix.segments;
     let mut literals = 1_u32.wrapping_shl(common).wrapping_sub(1);
     for (position, field) in (common..count).zip(tables.fields.iter().skip(index(common))) {
-        literals |= u32::from(key.all & field != 0).wrapping_shl(position);
+        literals |= u32::from(all & field != 0).wrapping_shl(position);
     }
     choose(tables, count, literals, |tuple, exactly| {
         let fits = tuple.fields & key.other_case == 0;
@@ -358,7 +382,7 @@ fn find_in_tuples(tables: &Tables, key: Key) -> Found<'_> {
         if is_known || exactly && !fits {
             return None;
         }
-        let template = tables.template(key.all & (tuple.fields | COUNT))?;
+        let template = tables.template(all & (tuple.fields | COUNT))?;
         Some((template, fits))
     })
 }
@@ -565,7 +589,7 @@ mod tests {
                 .split(' ')
         {
             let found = key::<Native>(tables, path.as_bytes());
-            assert_eq!(found, Some(super::NO_TEMPLATE), "{path}");
+            assert_eq!(found, super::NO_TEMPLATE, "{path}");
         }
         let long = "x".repeat(256);
         for route in Engine::external().routes() {

@@ -19,3 +19,21 @@ pub struct Request<'a> {
     /// The request body's `allowBonusOrbsUse` (specification §2.1), false where it is absent.
     pub allow_bonus_orbs_use: bool,
 }
+
+impl Request<'_> {
+    /// A copy that is made field by field. Of a plain copy the compiler would lend the original instead, and callers would have to keep
+    /// it in memory for a call that is hardly ever made.
+    #[inline(always)]
+    #[allow(clippy::manual_map, reason = "that would be a plain copy")]
+    pub(crate) const fn copy(&self) -> Self {
+        Self {
+            method: self.method,
+            target: self.target,
+            token: match self.token {
+                Some(Token { kind, scopes }) => Some(Token { kind, scopes }),
+                None => None,
+            },
+            allow_bonus_orbs_use: self.allow_bonus_orbs_use,
+        }
+    }
+}
