@@ -42,8 +42,8 @@ def table(rows: list[dict[str, Any]]) -> Any:
 
 
 ROWS = calls(3_000, 1)
-# Without those whose token is of no known kind.
-VALID = [row for row in ROWS if row["kind"] != "service"]
+# Without those whose token is of no known kind. All have scopes, also those without a kind.
+VALID = [row for row in ROWS if row["kind"] in ("user", "organisation")]
 
 
 def test_scopes_are_those_of_decide() -> None:
@@ -60,9 +60,9 @@ def test_scopes_are_those_of_decide() -> None:
         if decision.reason == "scope_missing" and decision.scope:
             missing[row["caller"]].add(decision.scope)
     found = audit.privileges(table(ROWS), POLICY)
-    unknown = sum(row["kind"] == "service" for row in ROWS)
-    assert len(found.rows) == 25 and found.with_invalid_token == unknown
-    assert found.not_counted == (f"{unknown} calls with a token of no known kind, which may hold anything",) and not found.is_complete
+    unknown = len(ROWS) - len(VALID)
+    assert len(found.rows) == 25 and found.with_unknown_token == unknown and found.with_valid_token == len(VALID)
+    assert found.not_counted == (f"{unknown:,} calls with a token of no known kind, which may hold anything",) and not found.is_complete
     for one in found.rows:
         assert set(one.held) == held[one.caller] & set(KNOWN) and set(one.unknown) == held[one.caller] - set(KNOWN)
         assert set(one.used) == used[one.caller] and set(one.unused) == set(one.held) - set(one.used) and set(one.missing) == missing[one.caller]
@@ -148,7 +148,7 @@ def test_a_check_passes_where_nobody_holds_too_much() -> None:
     assert audit.check(table(VALID), POLICY, most_unused=most).passed
     # What tokens of no known kind hold may be more.
     refused = audit.check(table(ROWS), POLICY, most_unused=100)
-    unknown = f"not counted: {len(ROWS) - len(VALID)} calls with a token of no known kind, which may hold anything"
+    unknown = f"not counted: {len(ROWS) - len(VALID):,} calls with a token of no known kind, which may hold anything"
     assert not refused.passed and not refused.over and refused.why == (unknown,)
     made = audit.check(table(VALID), POLICY, most_unused=most - 1)
     assert not made.passed and made.over and all(len(row.unused) == most for row in made.over)
@@ -215,7 +215,9 @@ def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, cap
         ("GET,/../,organization,read:keys,ann\nGET,/,user,,bob\n", 2, "not counted: 1 call with a token of no known kind"),
         # Both hold: nobody called it, and nobody knows what it holds.
         ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,\n", 2, "not counted: 1 call without a caller"),
-        ("GET,/,,read:keys,ann\n", 0, "warning: No row has a kind"),
+        ("GET,/,,read:keys,ann\nGET,/,user,,bob\n", 2, "not counted: 1 call with a token of no known kind"),
+        ("GET,/,,,ann\nGET,/,user,,bob\n", 0, "0 callers of 2"),
+        ("GET,/,,,ann\n", 2, "warning: No row has a kind"),
     ],
 )
 def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int, said: str) -> None:
@@ -225,7 +227,8 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: st
     told = capsys.readouterr()
     assert said in told.out
     # Nobody has to guess why it is 2.
-    assert ("error: 1" in told.err and "not counted: 1" in told.out) == (code == 2)
+    assert ("error: " in told.err) == (code == 2)
+    assert ("error: 1" in told.err and "not counted: 1" in told.out) == (code == 2 and "nobody was checked" not in told.err)
     made = audit.check(path, POLICY)
     assert made.passed == (not made.why) == (code == 0)
     if "\nGET\n" in text:

@@ -66,15 +66,17 @@ class Privilege(NamedTuple):
 class Privileges(NamedTuple):
     """The scopes of all callers, first who holds most that it never uses.
 
-    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `with_invalid_token` calls of the callers in
-    `rows` have a token of no known kind: nobody knows what it holds. `unread` rows were not decided, `unread_by_reason` has the first of them, and `broken` says where the log breaks off.
+    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `with_unknown_token` calls of the callers in
+    `rows` have a token of no known kind, or scopes and no kind: nobody knows what it holds. `with_valid_token` counts those of all callers whose token is
+    valid. `unread` rows were not decided, `unread_by_reason` has the first of them, and `broken` says where the log breaks off.
     """
 
     rows: Rows[Privilege]
     policy: str
     left_out: int
     without_caller: int
-    with_invalid_token: int
+    with_unknown_token: int
+    with_valid_token: int
     unread: int
     broken: str | None
     files: tuple[tuple[str, str | None], ...]
@@ -96,7 +98,7 @@ class Privileges(NamedTuple):
             number(self.unread, "row that could not be read", "rows that could not be read") if self.unread else "",
             f"{number(self.without_caller, 'call')} without a caller" if self.without_caller else "",
             f"{number(self.left_out, 'call')} of callers for whom there was no room" if self.left_out else "",
-            f"{number(self.with_invalid_token, 'call')} with a token of no known kind, which may hold anything" if self.with_invalid_token else "",
+            f"{number(self.with_unknown_token, 'call')} with a token of no known kind, which may hold anything" if self.with_unknown_token else "",
             f"what comes after the log breaks off: {self.broken}" if self.broken else "",
         ]
         return tuple(filter(None, said))
@@ -151,6 +153,8 @@ class Check(NamedTuple):
 
         over = (f"holding too much: {number(len(self.over), 'caller')}",) if self.over else ()
         nothing = () if self.found.calls else (nothing_decided(self.found.unread),)
+        if self.found.calls and not self.found.with_valid_token:
+            nothing = ("No call has a valid token, so nobody was checked.",)
         return (*nothing, *over, *(f"not counted: {said}" for said in self.found.not_counted))
 
 
@@ -190,7 +194,8 @@ def privileges(
     found = apart(callers.times.rows(), decided.where)
     warnings = (*decided.warnings, *([f"{outlying(found.outlying)} No scope was last used then."] if found.outlying else []))
     return Privileges(
-        callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_invalid_token, decided.unread, decided.broken,
+        callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
+        decided.unread, decided.broken,
         tuple(decided.files()), warnings, decided.arguments, tuple(by_reason(decided.unread_kinds)),
     )
 
@@ -198,14 +203,14 @@ def privileges(
 def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **said: Any) -> Check:
     """Checks that no caller holds more than `most_unused` scopes of the policy that it never uses; the other arguments are those of `privileges`.
 
-    A log that was not counted whole does not pass: what was left out may be what is sought, also what a token of no known kind holds. Nor does one of which no call was decided. `why`
-    of the answer says why it does not pass.
+    A log that was not counted whole does not pass: what was left out may be what is sought, also what a token of no known kind holds, as
+    of scopes without a kind. Nor does one of which no call was decided, or none has a valid token. `why` of the answer says why it does not pass.
     """
     if most_unused < 0:
         raise ValueError(f"`most_unused` must not be negative, and is {most_unused}")
     found = privileges(log, policy, **said)
     over = found.over(most_unused)
-    return Check(not over and found.is_complete and found.calls > 0, over, found)
+    return Check(not over and found.is_complete and found.with_valid_token > 0, over, found)
 
 
 def verify(
@@ -247,7 +252,7 @@ class _Callers:
         from .logs._counts import Times
 
         self.times = Times(first=("row",), ends=True)
-        self.left_out = self.without_caller = self.with_invalid_token = 0
+        self.left_out = self.without_caller = self.with_unknown_token = self.with_valid_token = 0
         self._policy = policy
         self._found: dict[str, _Caller] = {}
 
@@ -259,6 +264,7 @@ class _Callers:
 
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))
+        self.with_valid_token += pc.sum(pc.is_in(calls["kind"], KINDS)).as_py() or 0
         table = pa.table({**{name: calls[name] for name in ("caller", "time")}, **{name: decided[name] for name in ("decision", "reason", "scope")}})
         self.without_caller += table["caller"].null_count
         table = table.filter(pc.is_valid(table["caller"]))
@@ -271,9 +277,10 @@ class _Callers:
                 self._found.setdefault(caller, _Caller())
         for row in groups.to_pylist():
             self._count(row)
-        is_invalid = pc.and_(pc.is_valid(calls["kind"]), pc.invert(pc.is_in(calls["kind"], KINDS)))
-        for caller, count in Counter(calls["caller"].filter(is_invalid).to_pylist()).items():
-            self.with_invalid_token += count if caller in self._found else 0
+        has_scopes = pc.greater(pc.binary_length(calls["scopes"]), 0).fill_null(False)
+        is_unknown = pc.and_not(pc.or_(pc.is_valid(calls["kind"]), has_scopes), pc.is_in(calls["kind"], KINDS))
+        for caller, count in Counter(calls["caller"].filter(is_unknown).to_pylist()).items():
+            self.with_unknown_token += count if caller in self._found else 0
         self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.equal(table["reason"], "scope_held"))))
         for use in self._policy.scope_usage(calls, by="caller"):
             if use.by is not None and (found := self._found.get(use.by)) is not None:

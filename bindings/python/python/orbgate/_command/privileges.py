@@ -32,7 +32,8 @@ exit codes:
   0  no caller holds more scopes that it never uses than --most-unused says
   1  some caller does
   2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, calls without a caller, or
-     calls with a token of no known kind, as of a `kind` that is written otherwise; or no call was decided; also if 1 holds, too
+     calls with a token of no known kind, as of a `kind` that is written otherwise or of scopes without one; or no call was
+     decided, or none has a valid token; also if 1 holds, too
 """
 
 
@@ -71,12 +72,14 @@ def run(options: argparse.Namespace) -> int:
     unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
     if not found.calls:
         print("error: no call was decided, so nobody was checked", file=sys.stderr)
+    elif not found.with_valid_token:
+        print("error: no call has a valid token, so nobody was checked", file=sys.stderr)
     uncounted = found.left_out + found.without_caller
     if uncounted:
         print(f"error: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
-    if found.with_invalid_token:
-        print(f"error: {number(found.with_invalid_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
-    if unread or uncounted or found.with_invalid_token or not found.calls:
+    if found.with_unknown_token:
+        print(f"error: {number(found.with_unknown_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
+    if unread or uncounted or found.with_unknown_token or not found.with_valid_token:
         return 2
     return 1 if made.over else 0
 
