@@ -65,7 +65,7 @@ static void *ask_on(void *count)
     OrbgateGateRequest request = get(ACCOUNT, &bearer);
     size_t *passed = count;
     while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-        *passed += (size_t)allowed(&request);
+        __atomic_add_fetch(passed, (size_t)allowed(&request), __ATOMIC_RELAXED);
     }
     return NULL;
 }
@@ -79,11 +79,12 @@ int main(int count, char **arguments)
     OrbgateEngine *engine = external_engine();
     CHECK_OK(orbgate_handle_new(engine, &handle));
     pthread_t threads[THREADS];
-    size_t passed[THREADS] = {0};
+    size_t passed = 0;
     for (int at = 0; at < THREADS; at++) {
-        CHECK(pthread_create(&threads[at], NULL, ask_on, &passed[at]) == 0);
+        CHECK(pthread_create(&threads[at], NULL, ask_on, &passed) == 0);
     }
-    for (long change = 0; change < changes; change++) {
+    /* On a busy machine all changes may be made before a thread has asked. */
+    for (long change = 0; change < changes || (!__atomic_load_n(&passed, __ATOMIC_RELAXED) && change < 1000 * changes); change++) {
         OrbgateEngine *next = external_engine();
         CHECK_OK(orbgate_handle_store(handle, next));
         orbgate_engine_free(next);
@@ -97,15 +98,13 @@ int main(int count, char **arguments)
         orbgate_key_status_free(status);
     }
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-    size_t all = 0;
     for (int at = 0; at < THREADS; at++) {
         CHECK(pthread_join(threads[at], NULL) == 0);
-        all += passed[at];
     }
-    CHECK(all > 0);
+    CHECK(passed > 0);
     orbgate_handle_free(handle);
     orbgate_engine_free(engine);
     orbgate_gate_free(gate);
-    printf("%zu requests were allowed\n", all);
+    printf("%zu requests were allowed\n", passed);
     return 0;
 }
