@@ -472,36 +472,49 @@ mod action {
         }
     }
 
-    /// The cases are tested where the policy alone has changed.
-    #[test]
-    fn the_hook_for_tests_runs_when_the_policy_changes() {
-        let Some(hooks) = of_the_repository(".pre-commit-hooks.yaml") else {
-            return;
-        };
-        let hooks = fs::read_to_string(hooks).unwrap();
-        let (_, hook) = hooks.split_once("- id: orbgate-test\n").unwrap();
-        let of = |key: &str| {
-            hook.lines()
-                .find_map(|line| line.strip_prefix(key))
-                .unwrap()
-        };
-        assert_eq!(of("  files: "), r"((^|[/.])policy|\.test)\.ya?ml$");
-        assert_eq!(of("  pass_filenames: "), "false");
-        let repository = Repository::in_folder("review hook");
-        repository.commit("policy.yaml", SHOP);
-        let words = shlex::split(of("  entry: ")).unwrap();
-        let run = || {
+    /// A hook of `.pre-commit-hooks.yaml`, by what follows `orbgate-` in its id. The package's archive has none.
+    fn hook(id: &str) -> Option<String> {
+        let hooks = fs::read_to_string(of_the_repository(".pre-commit-hooks.yaml")?).unwrap();
+        let (_, hook) = hooks.split_once(&format!("- id: orbgate-{id}\n")).unwrap();
+        Some(hook.split("\n- id: ").next().unwrap().to_owned())
+    }
+
+    fn value<'hook>(hook: &'hook str, key: &str) -> &'hook str {
+        let prefix = format!("  {key}: ");
+        let value = hook.lines().find_map(|line| line.strip_prefix(&*prefix));
+        value.unwrap()
+    }
+
+    impl Repository {
+        /// Runs a hook's entry as pre-commit does: the file names are its last arguments.
+        fn run_hook(&self, hook: &str, files: &[&str]) -> crate::Ran {
+            let words = shlex::split(value(hook, "entry")).unwrap();
             let folder = PathBuf::from(env!("CARGO_BIN_EXE_orbgate"));
             let path = std::env::var("PATH").unwrap();
             let path = format!("{}:{path}", folder.parent().unwrap().display());
             let mut entry = Command::new(&words[0]);
             entry
                 .args(&words[1..])
-                .current_dir(&repository.0)
-                .env("PATH", path);
-            entry.output().unwrap().status.success()
+                .args(files)
+                .current_dir(&self.0)
+                .env("PATH", path)
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped());
+            crate::finish(entry, b"")
+        }
+    }
+
+    #[test]
+    fn the_hook_for_tests_runs_if_only_the_policy_changes() {
+        let Some(hook) = hook("test") else {
+            return;
         };
-        assert!(run(), "without a file of cases there is nothing to test");
+        assert_eq!(value(&hook, "files"), r"((^|[/.])policy|\.test)\.ya?ml$");
+        assert_eq!(value(&hook, "pass_filenames"), "false");
+        let repository = Repository::in_folder("review hook");
+        repository.commit("policy.yaml", SHOP);
+        let run = || repository.run_hook(&hook, &[]).code == 0;
+        assert!(run(), "without a test file there is nothing to test");
         repository.commit(
             "in here/a.test.yaml",
             "orbgate_test: 1\npolicy: ../policy.yaml\ncases: [GET /v1/items | user read:items | allow]\n",
@@ -513,6 +526,84 @@ mod action {
         )
         .unwrap();
         assert!(!run());
+    }
+
+    /// A contributor names the files of a pull request, so a hook must never read a name as an option.
+    #[test]
+    fn a_file_that_is_named_like_an_option_is_a_file_to_every_hook() {
+        let repository = Repository::in_folder("review options");
+        for named in ["--policy=x", "--help", "-V", "--level=overlap=off"] {
+            let (policy, test) = (format!("{named}.policy.yaml"), format!("{named}.test.yaml"));
+            // If the name is read as `--policy`, this is the policy.
+            repository.commit("x.policy.yaml", SHOP);
+            repository.commit("x.test.yaml", SHOP);
+            repository.commit(&policy, BAD);
+            repository.commit(
+                &test,
+                "orbgate_test: 1\npolicy: x.policy.yaml\ncases: [GET /v1/items | user read:items | deny]\n",
+            );
+            repository.git(&["rm", "--quiet", "--cached", "x.test.yaml"]);
+            for (id, code, expected) in [
+                ("check", 1, format!("{policy}:7:")),
+                ("lint", 1, format!("{policy}:7:")),
+                ("fmt", 2, format!("{policy}:7:")),
+                ("test", 123, format!("{test}:3:")),
+            ] {
+                let Some(hook) = hook(id) else {
+                    return;
+                };
+                let files: &[&str] = if id == "test" { &[] } else { &[&policy] };
+                let ran = repository.run_hook(&hook, files);
+                assert_eq!(ran.code, code, "{id} {named}: {ran:?}");
+                let output = ran.out + &ran.err;
+                assert!(output.contains(&expected), "{id} {named}: {output}");
+            }
+            repository.git(&["rm", "--quiet", "--force", "--", &policy, &test]);
+        }
+    }
+
+    /// Programs of the pull request must not run in the job that installs Orbgate, and a fork's token cannot comment.
+    #[test]
+    fn the_workflows_of_the_guide_run_nothing_of_the_pull_request() {
+        let Some(guide) = of_the_repository("docs/review.md") else {
+            return;
+        };
+        let guide = fs::read_to_string(guide).unwrap();
+        let workflows = guide.split("```yaml\nname: ").skip(1);
+        let [review, comment]: [&str; 2] = workflows
+            .map(|rest| rest.split("```").next().unwrap())
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap();
+        let place = |text: &str| review.find(text).expect(text);
+        assert!(place("run: cargo install ") < place("uses: actions/checkout@"));
+        assert_eq!(review.matches("cargo ").count(), 1);
+        assert!(review.contains("\n  pull_request:\n") && !review.contains("pull-requests: write"));
+        assert!(
+            comment.contains("\n  workflow_run:\n") && comment.contains("pull-requests: write")
+        );
+        assert!(!comment.contains("actions/checkout"));
+        for workflow in [review, comment] {
+            for line in workflow.lines() {
+                if let Some((_, action)) = line.split_once("uses: ") {
+                    let (_, version) = action.split_once('@').unwrap();
+                    let (commit, version) = version.split_once(" # v").expect(line);
+                    assert!(version.contains('.'), "{line}");
+                    let is_hash =
+                        commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+                    assert!(is_hash || commit == "COMMIT", "{line}");
+                }
+            }
+            // Names that a contributor chooses reach a script by variables only.
+            for (_, script) in workflow
+                .match_indices("run: ")
+                .map(|(at, _)| workflow.split_at(at))
+            {
+                let script = script.split("\n        env:").next().unwrap();
+                let script = script.split("\n        working-directory:").next().unwrap();
+                assert!(!script.contains("${{"), "{script}");
+            }
+        }
     }
 
     #[test]
