@@ -532,17 +532,17 @@ mod action {
     #[test]
     fn a_file_that_is_named_like_an_option_is_a_file_to_every_hook() {
         let repository = Repository::in_folder("review options");
+        // If `--policy=x.policy.yaml` is read as an option, this is the policy.
+        repository.commit("x.policy.yaml", SHOP);
+        fs::write(repository.0.join(".git/info/exclude"), "x.test.yaml").unwrap();
+        fs::write(repository.0.join("x.test.yaml"), SHOP).unwrap();
         for named in ["--policy=x", "--help", "-V", "--level=overlap=off"] {
             let (policy, test) = (format!("{named}.policy.yaml"), format!("{named}.test.yaml"));
-            // If the name is read as `--policy`, this is the policy.
-            repository.commit("x.policy.yaml", SHOP);
-            repository.commit("x.test.yaml", SHOP);
             repository.commit(&policy, BAD);
             repository.commit(
                 &test,
                 "orbgate_test: 1\npolicy: x.policy.yaml\ncases: [GET /v1/items | user read:items | deny]\n",
             );
-            repository.git(&["rm", "--quiet", "--cached", "x.test.yaml"]);
             for (id, code, expected) in [
                 ("check", 1, format!("{policy}:7:")),
                 ("lint", 1, format!("{policy}:7:")),
