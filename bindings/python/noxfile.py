@@ -5,6 +5,7 @@ By hand, in this folder: `pip install -r tools.txt`, `nox -s wheel`, then `nox -
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import nox
@@ -15,6 +16,10 @@ NEWEST = HERE[-1] if HERE else PYTHONS[0]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", "../../target")).resolve()
 WHEELS = TARGET / "xtask" / "python" / "wheels"
 CHECKED = "tests", "conformance", "example", "bench"
+# All tests, and the examples in docstrings.
+EVERY = "--doctest-modules", "--pyargs", "orbgate", "tests"
+# Tests of the native module, of tables and of imports: their results can depend on the version of Python.
+NATIVE = [f"tests/test_{name}.py" for name in ("package", "decide", "table", "frames", "errors", "safety", "versions")]
 
 # What uv keeps goes with the target folder. In a user's own cache it would stay, with pyspark 1.9 GB; of a registry that forbids keeping, for each run.
 os.environ.setdefault("UV_CACHE_DIR", str(TARGET / "xtask" / "python" / "uv"))
@@ -40,10 +45,10 @@ def installed(session: nox.Session) -> None:
     session.run("python", "-c", "import orbgate; print('imported', orbgate.__version__, orbgate.Policy.external())")
 
 
-def pytest(session: nox.Session, *options: str, **environment: str) -> None:
-    """The tests and the examples of the documentation: on all cores, and then one by one those that compare times."""
+def pytest(session: nox.Session, *options: str, tests: Sequence[str] = EVERY, **environment: str) -> None:
+    """These tests: on all cores, and then one by one those that compare times."""
     session.install("--only-binary", ":all:", "-r", "tests/requirements.txt")
-    tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "orbgate", "tests"
+    tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *tests
     marks = " and ".join(option.removeprefix("-m=") for option in options if option.startswith("-m=") and option != "-m=")
     others = [option for option in options if not option.startswith("-m=")]
     for marked, cores in ("not alone", ["--numprocesses=auto"]), ("alone", []):
@@ -53,9 +58,9 @@ def pytest(session: nox.Session, *options: str, **environment: str) -> None:
 
 @nox.session(python=[version for version in PYTHONS if version != NEWEST])
 def tests(session: nox.Session) -> None:
-    """What comes only with the newest is not skipped here but tested there."""
+    """The native module's tests, or with `-- every` all; packages that only the newest Python has are tested there."""
     installed(session)
-    pytest(session, "-m=not once", ORBGATE_SKIPPED="")
+    pytest(session, "-m=not once", tests=EVERY if session.posargs else NATIVE, ORBGATE_SKIPPED="")
 
 
 @nox.session(python=NEWEST)

@@ -5,6 +5,7 @@
     reason = "a tool for the project's own people: it runs programs, reads files and prints"
 )]
 
+mod assure;
 mod kit;
 mod language;
 mod measure;
@@ -23,6 +24,7 @@ use crate::kit::project::Project;
 use crate::language::{conformance, go, java, python, wasm};
 use crate::measure::{bench, processors};
 use crate::release::{dist, install, msrv, release_check, tree};
+use crate::test::record::Records;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -35,7 +37,8 @@ struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask test                     what a change needs: format, lints, tests, pages, every language
-  cargo xtask test --all               every check; what CI runs
+  cargo xtask test --all               every check that CI runs
+  cargo xtask assure --due             the long checks whose paths have changed, recorded in docs/assurance.md
   cargo xtask test clippy tests        these steps only
   cargo xtask conformance c node       the cases through these languages
   cargo xtask install --prefix /usr/local
@@ -44,8 +47,10 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sets up what is missing and runs every check, step by step: what CI runs
+    /// Sets up missing tools and runs the checks, step by step
     Test(test::Test),
+    /// Runs the long checks and records them in docs/assurance.md
+    Assure(assure::Assure),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
     /// Runs every case of policy/cases through each language
@@ -104,6 +109,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
     }
     match &Arguments::from_arg_matches(matches)?.command {
         Command::Test(test) => test.run(&project),
+        Command::Assure(assure) => assure.run(&project),
         Command::Tree(tree) => tree.run(),
         Command::Gate { arguments } => Program::parse("cargo run --quiet -p orbgate-exchange --")
             .args(arguments)
@@ -111,7 +117,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Dist(dist) => dist.run(&project),
-        Command::ReleaseCheck(check) => check.run(&project),
+        Command::ReleaseCheck(check) => check.run(&project, Records::read(&project)?.gaps()),
         Command::Bench(bench) => bench.run(&project),
         Command::Java => settled(java::run(&project)?),
         Command::Python => settled(python::run(&project)?),

@@ -39,7 +39,6 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
         // Few random cases: it is some hundred times slower than the machine. At last what threads share, in many of the orders that
         // weak memory allows.
         &[
-            "rustup toolchain install nightly --profile minimal --component miri,rust-src --no-self-update",
             "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
              cargo +nightly miri test -p orbgate --no-default-features --lib -- vector scopes",
             "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
@@ -56,9 +55,20 @@ pub(crate) fn commands() -> impl Iterator<Item = Command> {
     commands.map(|(name, about, _)| Command::new(name).about(about))
 }
 
+/// Installs the nightly Rust with these components.
+pub(crate) fn nightly(components: &str) -> Result<()> {
+    let install = "rustup toolchain install nightly --profile minimal --no-self-update --component";
+    Program::parse(install).arg(components).run()
+}
+
 /// Runs a command of this name; none, if it is not one of these.
 pub(crate) fn run(name: &str) -> Option<Result<()>> {
     let (_, _, lines) = COMMANDS.iter().find(|(known, ..)| *known == name)?;
+    if name == "miri"
+        && let Err(error) = nightly("miri,rust-src")
+    {
+        return Some(Err(error));
+    }
     Some(lines.iter().try_for_each(|line| match line.contains('\'') {
         // What is quoted is a shell's.
         true => Program::parse("sh -c").arg(line).run(),

@@ -17,14 +17,22 @@ pub(crate) const VARIABLE: &str = "ORBGATE_SKIPPED";
 
 static FILE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Begins to count.
-pub(crate) fn count(project: &Project) -> Result<()> {
-    let home = project.target.join("xtask");
-    fs::create_dir_all(&home)?;
-    let file = home.join("skipped.txt");
+/// Begins to count for a step, in a file of its own: steps run side by side.
+pub(crate) fn count(project: &Project, step: &str) -> Result<()> {
+    let file = file_of(project, step);
+    fs::create_dir_all(file.parent().unwrap_or(&file))?;
     fs::write(&file, "")?;
     FILE.get_or_init(|| file);
     Ok(())
+}
+
+/// Everything that a step has skipped.
+pub(crate) fn by(project: &Project, step: &str) -> Vec<String> {
+    each_once(&fs::read_to_string(file_of(project, step)).unwrap_or_default())
+}
+
+fn file_of(project: &Project, step: &str) -> PathBuf {
+    project.target.join("xtask").join("skipped").join(step)
 }
 
 /// The file, where a command counts.

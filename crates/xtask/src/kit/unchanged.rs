@@ -10,18 +10,6 @@ use anyhow::Result;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 
-/// What every step reads.
-const RUST: [&str; 8] = [
-    ".cargo",
-    "Cargo.lock",
-    "Cargo.toml",
-    "benches",
-    "clippy.toml",
-    "crates",
-    "deny.toml",
-    "policy",
-];
-
 /// Other programs that answers depend on, by their versions.
 const TOOLS: [&str; 6] = [
     "rustc --version --verbose",
@@ -41,11 +29,10 @@ pub(crate) struct Inputs {
 
 impl Inputs {
     /// Reads what git would: files that are ignored are made. Nothing where git does not answer, and nothing is skipped then.
-    pub(crate) fn of(project: &Project, step: &str, folders: &[&str]) -> Option<Self> {
+    pub(crate) fn of(project: &Project, step: &str, paths: &[&str]) -> Option<Self> {
         let list = Program::parse("git ls-files --cached --others --exclude-standard --");
         let list = list.within(&project.root);
-        let paths = RUST.iter().chain(folders).copied();
-        let files = paths.fold(list, Program::arg).read().ok()?;
+        let files = list.args(paths).read().ok()?;
         let mut hasher = DefaultHasher::new();
         for file in files.lines() {
             // A deleted file, or a link to a folder, has only a name, no bytes.
@@ -95,8 +82,8 @@ mod tests {
     fn a_step_reads_what_is_not_committed_and_not_what_is_made() {
         let project = Project::read().unwrap();
         let of = |folders: &[&str]| Inputs::of(&project, "fmt", folders).unwrap().digest;
-        let rust = of(&[]);
-        assert_eq!(rust, of(&["target"]));
-        assert_ne!(rust, of(&["bindings"]));
+        let rust = of(&["crates"]);
+        assert_eq!(rust, of(&["crates", "target"]));
+        assert_ne!(rust, of(&["crates", "bindings"]));
     }
 }

@@ -1,47 +1,88 @@
-//! A step that hangs is ended, and says what it hung in: where there is `ps`.
+//! Follows a program line by line, and ends it if it prints nothing for too long.
 
 use core::time::Duration;
+use std::io::{self, BufRead as _, BufReader};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::kit::program::Program;
 
-/// Does the work. If that takes longer than the limit, shows every process below this one, down to where each of its
-/// threads is, and ends them, so that the work fails.
-pub(crate) fn within<T>(limit: Duration, work: impl FnOnce() -> T) -> T {
-    let late = || {
-        let seconds = limit.as_secs();
-        eprintln!("\nerror: not through after {seconds} s; what runs:");
-        end(&below(std::process::id()));
-    };
-    or_late(limit, late, work)
-}
+/// How often it looks whether a program has ended whose own programs still hold its output open.
+const LOOK: Duration = Duration::from_secs(1);
 
-fn or_late<T>(limit: Duration, late: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
-    let (done, wait) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            if wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-                late();
+/// Runs a program and passes each line of its output on.
+///
+/// # Errors
+///
+/// If it fails, or prints nothing for `limit`: then its processes are shown, down to the location of each thread, and ended. A slow
+/// machine still prints what it compiles, so a slow build is no hang.
+pub(crate) fn follow(
+    program: &Program,
+    limit: Duration,
+    mut line: impl FnMut(&str) -> Result<()>,
+) -> Result<()> {
+    let (output, input) = io::pipe()?;
+    let mut command = program.command()?;
+    command.stdout(input.try_clone()?).stderr(input);
+    let child = command.spawn();
+    // The command holds two ends of the pipe, and it has an end only without them.
+    drop(command);
+    let mut child = child.with_context(|| format!("`{program}` could not be started"))?;
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut bytes = Vec::new();
+        while output
+            .read_until(b'\n', &mut bytes)
+            .is_ok_and(|read| read > 0)
+        {
+            let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
+            bytes.clear();
+            if sender.send(text).is_err() {
+                return;
             }
-        });
-        let result = work();
-        drop(done);
-        result
-    })
+        }
+    });
+    let mut last = Instant::now();
+    loop {
+        match lines.recv_timeout(LOOK.min(limit)) {
+            Ok(text) => {
+                last = Instant::now();
+                line(&text)?;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if child.try_wait()?.is_some() => break,
+            Err(RecvTimeoutError::Timeout) if last.elapsed() < limit => {}
+            Err(RecvTimeoutError::Timeout) => {
+                let mut hanging = below(child.id());
+                hanging.push(child.id().to_string());
+                line(&end(&hanging))?;
+                child.wait()?;
+                let seconds = limit.as_secs();
+                bail!("it printed nothing for {seconds} s and was ended; run it again to continue");
+            }
+        }
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "{status}");
+    Ok(())
 }
 
-/// Shows these processes, and then ends them.
-fn end(processes: &[String]) {
-    eprintln!("{}", describe(processes));
+/// Ends these processes, and returns what they were doing.
+fn end(processes: &[String]) -> String {
+    let mut doing = describe(processes);
     for process in processes {
-        // Where it is in its own code, if a debugger is there.
+        // The location in its own code, if a debugger is installed.
         let stacks = format!("timeout 20 gdb -batch -nx -p {process} -ex");
         let stacks = Program::parse(&stacks).arg("thread apply all bt 30");
-        eprintln!("{}", stacks.read().unwrap_or_default());
+        doing.push_str(&stacks.read().unwrap_or_default());
     }
-    // One that has ended in the meantime is not a fault.
+    // A process that has ended in the meantime is no error.
     let _ = Program::parse("kill -KILL").args(processes).output();
+    doing
 }
 
 /// The processes that this one has started, and theirs.
@@ -60,42 +101,47 @@ fn below(process: u32) -> Vec<String> {
     found.split_off(1)
 }
 
-/// Each of their threads with its state, the place in the kernel where it waits, its name and the command.
+/// Each of their threads with its state, the location in the kernel where it waits, its name and the command.
 fn describe(processes: &[String]) -> String {
     let ps = Program::parse("ps -L -o pid,lwp,stat,wchan:20,comm,args -p");
     ps.arg(processes.join(",")).read().unwrap_or_default()
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::time::Instant;
 
-    #[test]
-    fn what_hangs_is_described_and_ended() {
-        let program = Program::parse("sh -c").arg("sleep 1000 & wait");
-        let mut shell = program.command().unwrap().spawn().unwrap();
-        let start = Instant::now();
-        let sleeping = loop {
-            let processes = below(shell.id());
-            let text = describe(&processes);
-            if text.contains("sleep 1000") {
-                break processes;
-            }
-            assert!(start.elapsed() < Duration::from_secs(60), "{text}");
-        };
-        assert_eq!(sleeping.len(), 1);
-        assert!(below(std::process::id()).contains(&shell.id().to_string()));
-        end(&sleeping);
-        assert!(shell.wait().unwrap().success(), "it waited for that alone");
+    fn run(script: &str, limit: Duration) -> (Vec<String>, Result<()>) {
+        let mut lines = Vec::new();
+        let program = Program::parse("sh -c").arg(script);
+        let result = follow(&program, limit, |line| {
+            lines.push(line.to_owned());
+            Ok(())
+        });
+        (lines, result)
     }
 
     #[test]
-    fn only_work_that_is_late_is_disturbed() {
-        let (late, wait) = mpsc::channel();
-        let soon = Duration::from_millis(1);
-        or_late(soon, || late.send(()).unwrap(), || wait.recv().unwrap());
-        let long = Duration::from_secs(1000);
-        assert_eq!(or_late(long, || panic!("too early"), || 7), 7);
+    fn a_silent_program_is_described_and_ended() {
+        let (lines, result) = run("echo begun; sleep 1000", Duration::from_millis(300));
+        assert_eq!(lines[0], "begun");
+        assert!(lines[1].contains("sleep 1000"), "{lines:?}");
+        let error = result.unwrap_err().to_string();
+        assert!(error.ends_with("run it again to continue"), "{error}");
+    }
+
+    #[test]
+    fn both_outputs_of_a_program_and_its_failure_are_passed_on() {
+        let script = "for n in 1 2 3; do echo $n; sleep 0.1; done; echo bad >&2; exit 3";
+        let (lines, result) = run(script, Duration::from_secs(600));
+        assert_eq!(lines, ["1", "2", "3", "bad"]);
+        assert!(result.unwrap_err().to_string().contains('3'));
+    }
+
+    #[test]
+    fn a_process_that_stays_behind_does_not_hold_the_end() {
+        let (lines, result) = run("sleep 1000 & echo $!", Duration::from_secs(600));
+        assert!(result.is_ok());
+        let _ = Program::parse("kill").args(&lines).output();
     }
 }

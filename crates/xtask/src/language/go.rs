@@ -60,6 +60,11 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
+/// The package over the C library, under the race detector.
+pub(crate) fn race(project: &Project) -> Result<StepResult> {
+    step(|| Go::set_up(project, Engine::Cgo, Profile::Tests)?.race())
+}
+
 /// The cases, with a shared library that is installed below a prefix, instead of the static one that the package carries.
 pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<StepResult> {
     step(|| {
@@ -192,9 +197,8 @@ impl Go {
         // Each benchmark runs once, for the answers that it checks.
         let test = self.with_engine("test -bench=. -benchtime=1x");
         test.arg("./...").run()?;
-        if Compiler::C.set_up()? == StepResult::Passed {
-            let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
-            race.args(["./orbgate", "./orbgate/gate"]).run()?;
+        if self.engine == Engine::Wasm {
+            self.race()?;
         }
         // A module of its own: the package depends on no framework.
         let recipes = self.with_engine("test").arg(".");
@@ -212,6 +216,13 @@ impl Go {
             let build = self.with_engine("build").env("GOOS", *system);
             build.env("GOARCH", *processor).arg("./...").run()
         })
+    }
+
+    /// The race detector is C's. In `test --all` it watches the engine that has its pool in Go.
+    fn race(&self) -> Result<()> {
+        Compiler::C.set_up()?.needed()?;
+        let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
+        race.args(["./orbgate", "./orbgate/gate"]).run()
     }
 
     /// Builds a command of the module.

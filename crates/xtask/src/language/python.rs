@@ -23,7 +23,7 @@ pub(crate) const CONFORMANCE: &str = "conformance/conformance.py";
 const PROBE: &str = "import sys, sysconfig as c; ok = sys.implementation.name == 'cpython' and sys.version_info >= (3, 10) and \
     not c.get_config_var('Py_GIL_DISABLED'); print(sys.version_info[1], sys.executable) if ok else exit(1)";
 
-/// The package's tests, in every Python of the machine.
+/// All of the package's tests in the newest Python of the machine, and those of the native module in the others.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         let nox = Nox::set_up(project)?;
@@ -39,7 +39,8 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let command = project.target.join("debug").join("orbgate");
         let command = command.with_extension(std::env::consts::EXE_EXTENSION);
         nox.wheel(project, Profile::Release)?;
-        let everything = nox.session("everything tests");
+        nox.session("tests").run()?;
+        let everything = nox.session("everything");
         let everything = everything.env("ORBGATE_COMMAND", command.display().to_string());
         let marked = match browser {
             StepResult::Passed => "-m=",
@@ -56,6 +57,15 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         conform("python", nox.python("everything", CONFORMANCE))?;
         let without = "the tests with Spark: Java 17 or 21 is missing";
         java.map_or(Err(missing(without.to_owned())), |_| browser.needed())
+    })
+}
+
+/// All tests in every Python but the newest.
+pub(crate) fn others(project: &Project) -> Result<StepResult> {
+    step(|| {
+        let nox = Nox::set_up(project)?;
+        nox.wheel(project, Profile::Release)?;
+        nox.session("tests").words("-- every").run()
     })
 }
 

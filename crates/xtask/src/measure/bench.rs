@@ -34,7 +34,10 @@ impl Bench {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         match (self.instructions, self.update, self.bindings) {
             (_, true, _) => instructions::update(),
-            (true, ..) => instructions::check()?.needed(),
+            (true, ..) => {
+                instructions::check("x86-64")?.needed()?;
+                instructions::check("aarch64")?.needed()
+            }
             (.., true) => bench_bindings::run(project),
             _ => self.compare(project),
         }

@@ -9,10 +9,10 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 
-/// The tests that tell one processor's code from another's, in the least time: optimised, with every assertion. What comes after is theirs.
+/// The tests that tell one processor's code from another's, with every assertion, built as the step `tests` builds them. Arguments follow.
 const DECISIONS: [&str; 2] = [
-    "CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --lib --",
-    "CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --test all -- cases:: edges::",
+    "cargo test -p orbgate --lib --",
+    "cargo test -p orbgate --test all -- cases:: edges::",
 ];
 
 /// All of the core's.

@@ -1,0 +1,174 @@
+//! Runs steps in two lanes side by side, each step as a process of its own, and prints a table of their times.
+
+use core::fmt;
+use core::time::Duration;
+use std::fs::{self, File};
+use std::io::{IsTerminal as _, Write as _, stdout};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context as _, Error, Result};
+
+use crate::kit::outcome::in_ci;
+use crate::kit::program::Program;
+use crate::kit::project::Project;
+use crate::kit::unchanged::Inputs;
+use crate::kit::{process, skipped, watch};
+use crate::test::step::{Lane, Step};
+
+/// A step that prints nothing for this long hangs.
+const LIMIT: Duration = Duration::from_secs(25 * 60);
+
+/// Lines of a failed step's output that a person gets; CI gets all.
+const TAIL: usize = 60;
+
+/// Runs a step in this process, and prints its row.
+pub(crate) fn here(step: Step, project: &Project) -> Result<()> {
+    skipped::count(project, &step.name())?;
+    let start = Instant::now();
+    let result = step.settle(project);
+    let row = Row {
+        step: step.name(),
+        times: [start.elapsed(), process::of_children()],
+        result: match &result {
+            Ok(0) => "passed".to_owned(),
+            Ok(skipped) => format!("passed, {skipped} skipped"),
+            Err(error) => format!("FAILED: {error:#}"),
+        },
+    };
+    println!("{MARK}{row}");
+    result.map(|_| ())
+}
+
+/// Begins the row among the lines of a step.
+const MARK: &str = "== ";
+
+/// Runs these steps and returns the names of those that failed.
+pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>> {
+    let (start, before) = (Instant::now(), process::of_children());
+    // One step alone is seen as it runs.
+    let live = steps.len() == 1;
+    let in_lane = |lane: Lane| {
+        let steps = steps.iter().filter(|step| step.lane() == lane);
+        let rows = steps.map(|step| run(project, *step, live));
+        rows.collect::<Result<Vec<_>>>()
+    };
+    let mut rows = Vec::new();
+    thread::scope(|scope| {
+        let in_lane = &in_lane;
+        let lanes = [Lane::Cargo, Lane::Languages].map(|lane| scope.spawn(move || in_lane(lane)));
+        lanes.into_iter().try_for_each(|lane| {
+            let panicked = |_| Err(Error::msg("a lane panicked"));
+            rows.extend(lane.join().unwrap_or_else(panicked)?);
+            Ok::<_, Error>(())
+        })
+    })?;
+    rows.extend(in_lane(Lane::Quiet)?);
+    let together = Row {
+        step: "together".to_owned(),
+        times: [
+            start.elapsed(),
+            process::of_children().saturating_sub(before),
+        ],
+        result: String::new(),
+    };
+    println!("\n{:<12}{:>9}{:>13}", "step", "wall", "processors");
+    for (_, row) in &rows {
+        println!("{row}");
+    }
+    println!("{together}");
+    for step in steps {
+        for what in skipped::by(project, &step.name()) {
+            println!("skipped: {what}");
+        }
+    }
+    let failed = rows.into_iter().filter(|(passed, _)| !passed);
+    Ok(failed
+        .filter_map(|(_, row)| Some(row.split(' ').next()?.to_owned()))
+        .collect())
+}
+
+/// Runs a step as a process of its own; whether it passed, and its row.
+fn run(project: &Project, step: Step, live: bool) -> Result<(bool, String)> {
+    let name = step.name();
+    let inputs = Inputs::of(project, &name, &step.covers()).filter(|_| !in_ci());
+    let home = project.target.join("xtask").join("log");
+    fs::create_dir_all(&home)?;
+    let path = home.join(&name);
+    let mut log = File::create(&path)?;
+    println!("== {name}: {}", step.about());
+    let own = std::env::current_exe()?;
+    let program = Program::at(&own).words("test --here").arg(&name);
+    let program = match stdout().is_terminal() {
+        true => program.env("CARGO_TERM_COLOR", "always"),
+        false => program,
+    };
+    let mut row = None;
+    let result = watch::follow(&program, LIMIT, |line| {
+        if let Some(text) = line.strip_prefix(MARK) {
+            row = Some(text.to_owned());
+        }
+        if live {
+            println!("{line}");
+        }
+        writeln!(log, "{line}").context("the log of a step")
+    });
+    let passed = result.is_ok();
+    let row = match (row, result) {
+        (Some(row), _) => row,
+        (None, Ok(())) => format!("{name:<12} passed"),
+        (None, Err(error)) => format!("{name:<12} FAILED: {error:#}"),
+    };
+    if !live {
+        let text = fs::read_to_string(&path)?;
+        let lines: Vec<_> = text.lines().collect();
+        let shown = match (in_ci(), passed) {
+            (true, _) => lines.len(),
+            (false, true) => 0,
+            (false, false) => TAIL.min(lines.len()),
+        };
+        let shown = lines.get(lines.len().saturating_sub(shown)..);
+        // In one piece: the other lane prints, too.
+        let shown = shown.unwrap_or_default().join("\n");
+        let shown = shown.trim_start_matches(MARK);
+        println!("{shown}\n== {row}\n== the whole output: {}", path.display());
+    }
+    if let (true, Some(inputs)) = (passed && skipped::by(project, &name).is_empty(), inputs) {
+        inputs.note()?;
+    }
+    Ok((passed, row))
+}
+
+/// A line of the table at the end: the time, and the processor time of all programs of the step, which is the same on a busy machine.
+struct Row {
+    step: String,
+    times: [Duration; 2],
+    result: String,
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { step, result, .. } = self;
+        let [time, processor] = self.times.map(|time| time.as_secs_f64());
+        let line = format!("{step:<12}{time:>7.0} s{processor:>11.0} s  {result}");
+        f.write_str(line.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_wall_and_processor_time() {
+        let row = Row {
+            step: "tests".to_owned(),
+            times: [9_000, 18_400].map(Duration::from_millis),
+            result: "passed".to_owned(),
+        };
+        assert_eq!(
+            row.to_string(),
+            "tests             9 s         18 s  passed"
+        );
+    }
+}

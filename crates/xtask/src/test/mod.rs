@@ -1,0 +1,107 @@
+//! `cargo xtask test`: the checks, step by step. By default those that a change needs, or with `--all` those that CI runs.
+
+mod lanes;
+pub(crate) mod record;
+mod step;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use crate::kit::outcome::in_ci;
+use crate::kit::project::Project;
+use crate::kit::unchanged::Inputs;
+pub(crate) use crate::test::lanes::run_each;
+use crate::test::record::Records;
+pub(crate) use crate::test::step::{Step, When};
+
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// Every check that CI runs
+    #[arg(long)]
+    all: bool,
+    /// Runs the step in this process: for the lanes
+    #[arg(long, hide = true, conflicts_with = "all")]
+    here: bool,
+    /// Only these steps, which then run whether or not something has changed
+    #[arg(value_enum, conflicts_with = "all")]
+    steps: Vec<Step>,
+}
+
+impl Test {
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        if self.here {
+            return self
+                .steps
+                .iter()
+                .try_for_each(|step| lanes::here(*step, project));
+        }
+        let records = Records::read(project)?;
+        let mut steps = self.steps(|step| !records.hold(step));
+        if self.steps.is_empty() && !in_ci() {
+            steps.retain(|step| !has_passed(*step, project));
+        }
+        let failed = run_each(project, &steps)?;
+        ensure!(
+            failed.is_empty(),
+            "failed: {0}\nto run it again: cargo xtask test {0}",
+            failed.join(" ")
+        );
+        Ok(())
+    }
+
+    fn steps(&self, is_due: impl Fn(Step) -> bool) -> Vec<Step> {
+        let wanted = |step: &Step| match (self.steps.as_slice(), step.when()) {
+            ([], When::Always) => true,
+            ([], When::WithAll) => self.all,
+            ([], When::WithoutAll) => !self.all,
+            ([], When::IfChanged) => self.all && is_due(*step),
+            ([], When::Assure) => false,
+            (steps, _) => steps.contains(step),
+        };
+        Step::all().filter(wanted).collect()
+    }
+}
+
+/// Whether the step has passed on this machine with the same inputs.
+fn has_passed(step: Step, project: &Project) -> bool {
+    let name = step.name();
+    let inputs = Inputs::of(project, &name, &step.covers());
+    let passed = inputs.is_some_and(|inputs| inputs.have_passed());
+    if passed {
+        println!("== {name}: passed before, and none of its inputs has changed");
+    }
+    passed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(all: bool, steps: &[Step], is_due: bool) -> Vec<Step> {
+        let test = Test {
+            all,
+            here: false,
+            steps: steps.to_vec(),
+        };
+        test.steps(|_| is_due)
+    }
+
+    #[test]
+    fn all_leaves_out_assured_steps_only_if_their_record_holds() {
+        let of = |wanted: &[When]| {
+            let steps = Step::all().filter(|step| wanted.contains(&step.when()));
+            steps.collect::<Vec<_>>()
+        };
+        let (always, all) = (When::Always, When::WithAll);
+        assert_eq!(steps(true, &[], false), of(&[always, all]));
+        let due = of(&[always, all, When::IfChanged]);
+        assert_eq!(steps(true, &[], true), due);
+        assert_eq!(steps(false, &[], true), of(&[always, When::WithoutAll]));
+    }
+
+    #[test]
+    fn named_steps_run_in_the_usual_order() {
+        let some = steps(false, &[Step::Miri, Step::Tests, Step::Fmt], false);
+        assert_eq!(some, [Step::Fmt, Step::Tests, Step::Miri]);
+    }
+}

@@ -1,0 +1,378 @@
+//! The steps: what each shows, when it runs, which paths it covers, and what it runs.
+
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
+
+use crate::kit::outcome::{StepResult, in_ci, settle, step};
+use crate::kit::program::Program;
+use crate::kit::project::{Package, Project};
+use crate::kit::{setup, skipped};
+use crate::language::{c, conformance, go, java, node, python, wasm};
+use crate::measure::{instructions, processors};
+use crate::release::dist::{self, Form};
+use crate::release::{install, msrv, tree};
+use crate::short;
+
+/// In the order in which each lane runs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    /// Every file is formatted
+    Fmt,
+    /// The core depends on nothing new
+    Tree,
+    /// No lint complains
+    Clippy,
+    /// Unit, integration and documentation tests of every crate; the pages
+    Tests,
+    /// The documentation builds as docs.rs builds it, and its links resolve
+    Docs,
+    /// Every language gives the cases' decisions
+    Conformance,
+    /// The Python package, installed: all tests in the newest Python, those of the native module in the others; the cases
+    Python,
+    /// C and C++: headers, symbols, tests, cases, examples; under valgrind and sanitizers
+    C,
+    /// The Go package over each engine: its tests, also under the race detector, its guide, the cases
+    Go,
+    /// The Java package in a Java of each way into the library: its tests and the cases
+    Java,
+    /// The Node package over each engine: its types, its tests and the cases
+    Node,
+    /// Other projects can embed the crates, with policies and dependencies of their own
+    Embed,
+    /// No hot path takes more instructions than listed
+    #[value(alias = "gate")]
+    Instructions,
+    /// The core's portable code decides correctly
+    Portable,
+    /// The core decides correctly as WebAssembly, with its vectors
+    Wasm,
+    /// Real proxies pass only allowed requests: nginx, HAProxy, Caddy, Traefik, Envoy before a backend
+    Gateway,
+    /// Every language's gate gives the same answers to the same requests, over real sockets
+    Gates,
+    /// Every published crate compiles with each feature alone and with none, and its pages build with the default features
+    Features,
+    /// The fuzz targets compile
+    Fuzz,
+    /// Every published crate compiles from its own archive
+    Package,
+    /// The published crates compile with the oldest Rust that they promise
+    Msrv,
+    /// C, C++ and Go programs build from an installed library, wherever it is moved
+    Install,
+    /// The Go package as its users get it: from a module proxy, with Go and at most a C compiler
+    GoModule,
+    /// A release's artefacts for this machine, installed and run without Rust
+    Dist,
+    /// The core decides correctly on aarch64, under qemu, and no hot path takes more instructions there than listed
+    Aarch64,
+    /// Licences and sources of all dependencies are accepted
+    Deny,
+    /// All tests of the Python package in every Python but the newest
+    Pythons,
+    /// The Go package over the C library under the race detector
+    Race,
+    /// Everything with `unsafe`, under Miri
+    Miri,
+    /// Reloads and gates under ThreadSanitizer
+    Threads,
+    /// Each fuzz target for a minute, from the corpus
+    FuzzRun,
+    /// `orbgate replay` answers ten million lines in constant memory
+    Soak,
+    /// One part in 32 of the mutants, a different one each day: the tests find every fault put into the code
+    Mutants,
+}
+
+/// When a step runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// With `test` and `test --all`.
+    Always,
+    /// With `test`: with `--all`, other steps do the same.
+    WithoutAll,
+    /// With `test --all`.
+    WithAll,
+    /// With `assure`; with `test --all` only if a path that it covers has changed since its last recorded run.
+    IfChanged,
+    /// With `assure` only.
+    Assure,
+}
+
+/// Steps of one lane run one after the other, and the two lanes side by side: cargo builds one thing at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Cargo,
+    Languages,
+    /// After both lanes, alone: tests with deadlines of seconds, and those that take every core.
+    Quiet,
+}
+
+impl Step {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Self::value_variants().iter().copied()
+    }
+
+    pub(crate) const fn when(self) -> When {
+        match self {
+            Self::Fmt | Self::Tree | Self::Clippy | Self::Tests | Self::Docs => When::Always,
+            Self::Conformance => When::WithoutAll,
+            Self::Python | Self::C | Self::Go | Self::Java | Self::Node | Self::Embed => {
+                When::WithAll
+            }
+            Self::Instructions | Self::Portable | Self::Wasm | Self::Gateway | Self::Gates => {
+                When::WithAll
+            }
+            Self::Features | Self::Fuzz | Self::Package | Self::Msrv | Self::Install => {
+                When::IfChanged
+            }
+            Self::GoModule | Self::Dist | Self::Aarch64 | Self::Deny => When::IfChanged,
+            Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
+            Self::Soak | Self::Mutants => When::Assure,
+        }
+    }
+
+    pub(crate) const fn lane(self) -> Lane {
+        match self {
+            Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => {
+                Lane::Languages
+            }
+            Self::Gateway | Self::Gates => Lane::Languages,
+            Self::Mutants | Self::Soak | Self::Pythons => Lane::Quiet,
+            _ => Lane::Cargo,
+        }
+    }
+
+    /// The paths whose change can change its result, as git's pathspecs.
+    pub(crate) fn covers(self) -> Vec<&'static str> {
+        const RUST: [&str; 8] = [
+            ".cargo",
+            "Cargo.lock",
+            "Cargo.toml",
+            "benches",
+            "clippy.toml",
+            "crates",
+            "deny.toml",
+            "policy",
+        ];
+        let paths: &[_] = match self {
+            // The tests of the pages read everything.
+            Self::Tests => &["."],
+            Self::Msrv | Self::Deny => &["Cargo.lock", "Cargo.toml", "crates/*/Cargo.toml"],
+            Self::Features => &["Cargo.toml", "crates", ":!crates/xtask"],
+            Self::Fuzz | Self::FuzzRun => &["fuzz", "crates/*/src/lib.rs"],
+            Self::Package => &["Cargo.toml", "crates/*/Cargo.toml", "dist", "LICENSE-*"],
+            Self::Install => &["bindings/c/install", "bindings/c/include", "dist/try"],
+            Self::GoModule => &["bindings/go", "dist/pack/go.sh", "dist/try/go.sh"],
+            Self::Dist => &[
+                "dist",
+                "bindings/node/package.json",
+                "bindings/java/pom.xml",
+            ],
+            Self::Aarch64 => &["crates/orbgate/src", "benches/instructions-aarch64.tsv"],
+            Self::Miri | Self::Threads => &["crates/orbgate/src/vector", "crates/orbgate-capi/src"],
+            Self::Pythons => &["bindings/python", "crates/orbgate-python"],
+            Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
+            Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src"],
+            Self::Mutants => &["crates/*/src", ".cargo/mutants.toml"],
+            Self::C => &["bindings/c", "bindings/cpp"],
+            Self::Gateway => &["examples/gateway"],
+            Self::Java => &["bindings/c", "bindings/java"],
+            Self::Node => &["bindings/c", "bindings/node"],
+            Self::Python => &["bindings/python"],
+            Self::Go | Self::Gates | Self::Conformance => &["bindings", "dist"],
+            Self::Embed => &["dist"],
+            Self::Fmt | Self::Tree | Self::Clippy | Self::Docs => &[],
+            Self::Instructions | Self::Portable | Self::Wasm => &[],
+        };
+        let rust: &[_] = match self.when() {
+            When::Always | When::WithoutAll | When::WithAll => &RUST,
+            When::IfChanged | When::Assure => &[],
+        };
+        [rust, paths].concat()
+    }
+
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    pub(crate) fn about(self) -> String {
+        let value = self.to_possible_value();
+        let help = value.and_then(|value| value.get_help().map(ToString::to_string));
+        help.unwrap_or_default()
+    }
+
+    /// Runs it in this process, and returns how many of its tests were skipped.
+    pub(crate) fn settle(self, project: &Project) -> Result<usize> {
+        if let StepResult::Skipped(what) = self.run(project)? {
+            skipped::note(&what)?;
+        }
+        settle(skipped::all()?, in_ci())
+    }
+
+    fn run(self, project: &Project) -> Result<StepResult> {
+        match self {
+            Self::Fmt => step(|| {
+                setup::component("fmt", "rustfmt")?.needed()?;
+                all(&["cargo fmt --all --check"])
+            }),
+            Self::Clippy => step(|| {
+                setup::component("clippy", "clippy")?.needed()?;
+                all(&[
+                    "cargo clippy --workspace --all-targets --all-features -- -D warnings",
+                    "cargo clippy -p orbgate --no-default-features -- -D warnings",
+                ])
+            }),
+            // The examples of the core's README are for its default features, too.
+            Self::Tests => step(|| {
+                setup::apt("python3", "python3")?;
+                all(&[
+                    "cargo test --workspace --all-features",
+                    "cargo test -p orbgate --doc",
+                ])
+            }),
+            Self::Docs => step(|| docs(project)),
+            Self::Features => step(|| features(project)),
+            // A package of its own outside the workspace, with one folder for the builds of both.
+            Self::Fuzz => {
+                let check = "cargo check --locked --manifest-path fuzz/Cargo.toml";
+                step(|| all(&[&format!("{check} --target-dir target")]))
+            }
+            Self::FuzzRun => step(|| {
+                short::nightly("rust-src")?;
+                all(&["bash fuzz/run.sh 60"])
+            }),
+            Self::Tree => step(tree::check),
+            Self::Package => dist::check(project, &[Form::Rust]),
+            Self::Msrv => msrv::run(project),
+            Self::Embed => step(|| all(&["bash crates/xtask/embed/run.sh"])),
+            Self::C => c::run(project),
+            Self::Gateway => step(|| {
+                // nginx has no `--version`. Each test skips its own proxy if it is missing.
+                let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
+                setup::apt(both, "nginx haproxy")?;
+                setup::apt("python3 -m pip", "python3-pip")?;
+                all(&["cargo test -p orbgate-gateway -- --ignored"])
+            }),
+            Self::Install => install::check(project),
+            Self::Conformance => conformance::run(project),
+            Self::Instructions => instructions::check("x86-64"),
+            Self::Java => java::run(project),
+            Self::Python => python::run(project),
+            Self::Pythons => python::others(project),
+            Self::Go => go::run(project),
+            Self::Race => go::race(project),
+            Self::GoModule => dist::check(project, &[Form::Go]),
+            Self::Node => node::run(project),
+            Self::Gates => step(|| all(&["cargo run --quiet -p orbgate-exchange -- --every"])),
+            Self::Dist => {
+                let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
+                dist::check(project, &without_a_build)
+            }
+            Self::Portable => processors::portable(project),
+            Self::Aarch64 => {
+                let tests = processors::aarch64()?;
+                match instructions::check("aarch64")? {
+                    StepResult::Passed => Ok(tests),
+                    skipped @ StepResult::Skipped(_) => Ok(skipped),
+                }
+            }
+            Self::Wasm => processors::wasm(project),
+            Self::Deny => step(|| {
+                let deny = setup::subcommand(project, "deny")?;
+                deny.words("check licenses bans sources").run()
+            }),
+            Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
+            Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
+            Self::Soak => step(|| {
+                all(&[
+                    "cargo build --release -p orbgate-cli",
+                    "python3 benches/soak.py",
+                ])
+            }),
+            Self::Mutants => step(|| {
+                let day = Program::parse("date -u +%j").read()?;
+                let part = day.trim().parse::<u32>()?.checked_rem(32);
+                let mutants = setup::subcommand(project, "mutants")?;
+                let mutants = mutants.words("--workspace --output target/xtask --shard");
+                let mutants = mutants.arg(format!("{}/32", part.unwrap_or_default()));
+                mutants.env("PROPTEST_CASES", "32").run()
+            }),
+        }
+    }
+}
+
+/// Runs the commands one after the other, up to the first that fails.
+fn all(lines: &[&str]) -> Result<()> {
+    let mut lines = lines.iter();
+    lines.try_for_each(|line| Program::parse(line).run())
+}
+
+/// docs.rs uses the features that a manifest tells it to: here all of them at once, so the same there.
+fn docs(project: &Project) -> Result<()> {
+    for package in project.published() {
+        let features = package.metadata.pointer("/docs/rs/all-features");
+        let all = features == Some(&serde_json::Value::Bool(true));
+        ensure!(all, "{}: docs.rs would leave out features", package.name);
+    }
+    document().words("--workspace --all-features").run()
+}
+
+fn document() -> Program {
+    Program::parse("RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps")
+}
+
+/// Like cargo-hack, in a few lines: building that would take a minute.
+fn features(project: &Project) -> Result<()> {
+    for package in project.published() {
+        let check = || Program::parse("cargo check --no-default-features -p");
+        check().arg(package.name.as_str()).run()?;
+        for feature in package.features.keys() {
+            let alone = check().arg(package.name.as_str());
+            alone.arg("--features").arg(feature).run()?;
+        }
+    }
+    // Where programs check signatures, nothing needs C.
+    setup::target(wasm::TARGET)?.needed()?;
+    let check = Program::parse("cargo check --no-default-features -p orbgate-gate --target");
+    check.arg(wasm::TARGET).run()?;
+    // With the features of a plain `cargo doc`, no link may lead to an item of a feature that is off.
+    let has_pages = |package: &&Package| package.targets.iter().any(|target| target.doc);
+    for package in project.published().filter(has_pages) {
+        document().arg("-p").arg(package.name.as_str()).run()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of CONTRIBUTING.md has each step with its sentence and when it runs, in the order of the steps.
+    #[test]
+    fn contributing_has_every_step() {
+        let page = include_str!("../../../../CONTRIBUTING.md");
+        let (_, table) = page.split_once("| step | what it shows |").unwrap();
+        let rows = table.lines().skip(2);
+        let rows = rows.take_while(|line| line.starts_with('|'));
+        let rows: Vec<Vec<_>> = rows
+            .map(|row| row.split('|').map(str::trim).collect())
+            .collect();
+        assert_eq!(rows.len(), Step::all().count());
+        for (row, step) in rows.iter().zip(Step::all()) {
+            let runs = match step.when() {
+                When::Always => "`test`, `--all`",
+                When::WithoutAll => "`test`",
+                When::WithAll => "`--all`",
+                When::IfChanged => "`assure`; `--all` if changed",
+                When::Assure => "`assure`",
+            };
+            let expected = [&format!("`{}`", step.name()), &step.about(), row[3], runs];
+            assert_eq!(row[1..5], expected);
+            // A dash until a free machine has measured it.
+            assert!(row[3] == "–" || row[3].parse::<u32>().is_ok(), "{row:?}");
+        }
+    }
+}
