@@ -3,13 +3,18 @@
 //! By hand, because commands are texts here, in tables of steps, and xshell's `cmd!` takes a literal.
 
 use core::fmt;
+use core::time::Duration;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::kit::skipped;
+use crate::kit::{process, skipped};
+
+/// A command that takes longer prints its time.
+const LONG: Duration = Duration::from_secs(5);
 
 /// A program with its arguments.
 #[derive(Debug)]
@@ -73,11 +78,19 @@ impl Program {
         self
     }
 
-    /// Prints the command and runs it; its output is seen as it comes.
+    /// Prints the command and runs it; its output is seen as it comes. After a long one, it prints the time that it took.
     pub(crate) fn run(&self) -> Result<()> {
         println!("$ {self}");
+        let (start, before) = (Instant::now(), process::of_children());
         let status = self.command()?.status();
         let status = status.with_context(|| self.not_started())?;
+        let (wall, processors) = (
+            start.elapsed(),
+            process::of_children().saturating_sub(before),
+        );
+        if wall > LONG {
+            println!("$ {wall:.0?} and {processors:.0?} of processors: {self}");
+        }
         ensure!(status.success(), "`{self}` failed ({status})");
         Ok(())
     }

@@ -127,9 +127,9 @@ impl Step {
             Self::Features | Self::Fuzz | Self::Package | Self::Msrv | Self::Install => {
                 When::IfChanged
             }
-            Self::GoModule | Self::Dist | Self::Aarch64 | Self::Deny => When::IfChanged,
+            Self::GoModule | Self::Dist | Self::Aarch64 => When::IfChanged,
             Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
-            Self::Soak | Self::Mutants => When::Assure,
+            Self::Deny | Self::Soak | Self::Mutants => When::Assure,
         }
     }
 
