@@ -107,7 +107,7 @@ fn handler(route: &str, method: &str) -> MethodRouter {
 
 /// `POST /voxies/prompt/run`: all but the answer itself.
 async fn run(
-    Extension(allowed): Extension<Allowed>,
+    allowed: Allowed,
     token: Option<Extension<VerifiedToken>>,
     request: Request,
 ) -> Result<Response, StatusCode> {

@@ -3,9 +3,14 @@
 use core::fmt;
 use std::sync::Arc;
 
+use http::{Method, StatusCode, Uri};
 use orbgate::{Allow, Charge, Digest, Engine, Reason, Route, Scope};
 
 /// The decision that let a request through, in the request's extensions.
+///
+/// In axum, take it as an argument of the handler. If no gate decided the request, or if something between the gate and the
+/// handler changed its method or target, the handler doesn't run: the caller gets the status of
+/// [`CheckDispatch`](crate::CheckDispatch), which makes the same comparison for handlers without this argument.
 ///
 /// ```
 /// use orbgate_tower::Allowed;
@@ -23,17 +28,29 @@ pub struct Allowed {
     route: Option<u32>,
     scope: u16,
     charge: Option<Charge>,
+    pub(crate) decided_on: DecidedOn,
+}
+
+/// What a gate decided on.
+#[derive(Clone)]
+pub(crate) struct DecidedOn {
+    pub(crate) method: Method,
+    /// Compared by path and query.
+    pub(crate) uri: Uri,
+    /// The status of a request that reached another handler.
+    pub(crate) misrouted: StatusCode,
 }
 
 impl Allowed {
     /// Keeps an engine's answer, with the engine.
-    pub(crate) fn new(engine: &Arc<Engine>, allow: &Allow<'_>) -> Self {
+    pub(crate) fn new(engine: &Arc<Engine>, allow: &Allow<'_>, decided_on: DecidedOn) -> Self {
         Self {
             engine: Arc::clone(engine),
             reason: allow.reason(),
             route: allow.route().map(|route| route.index()),
             scope: allow.scope().index(),
             charge: allow.charge(),
+            decided_on,
         }
     }
 

@@ -6,6 +6,7 @@ mod ask;
 #[cfg(feature = "audit")]
 mod audit;
 mod body;
+mod dispatch;
 mod engines;
 mod layer;
 mod load_error;
@@ -23,11 +24,14 @@ pub use crate::allowed::Allowed;
 #[cfg(feature = "audit")]
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
+pub use crate::dispatch::{CheckDispatch, Dispatch};
 pub use crate::engines::Engines;
 #[cfg(feature = "axum")]
 pub use crate::layer::InAxum;
 pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
 pub use crate::load_error::LoadError;
+#[cfg(feature = "axum")]
+pub use crate::routes::ungated_routes;
 pub use crate::service::{Gate, GateFuture};
 pub use crate::verify::{KeyHolder, Refused, Verified, VerifyToken};
 #[cfg(feature = "watch")]

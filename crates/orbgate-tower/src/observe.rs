@@ -73,8 +73,13 @@ pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
 /// Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not
 /// name.
 pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
+    dispatched_otherwise(decision.route().unwrap_or_default(), matched);
+    span.record("matched", matched);
+}
+
+/// The same at a handler, where the decision is over.
+pub(crate) fn dispatched_otherwise(route: &str, matched: &str) {
     static SAID: Once = Once::new();
-    let route = decision.route().unwrap_or_default();
     SAID.call_once(|| {
         tracing::error!(
             route,
@@ -87,7 +92,6 @@ pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
         (names::LABEL_MATCHED, matched.to_owned().into()),
     ];
     count(names::MISROUTED_TOTAL, labels, 1);
-    span.record("matched", matched);
 }
 
 pub(crate) const fn effect(decision: &Decision<'_>) -> &'static str {

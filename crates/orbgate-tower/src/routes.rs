@@ -1,6 +1,10 @@
 //! The routes of a service, compared with those of the current policy.
 
+#[cfg(feature = "axum")]
+use axum::{Router, body::Body};
 use orbgate_gate::RoutesDiffer;
+#[cfg(feature = "axum")]
+use tower_service::Service as _;
 
 use crate::engines::Engines;
 
@@ -31,4 +35,63 @@ impl Engines {
     ) -> Result<(), RoutesDiffer> {
         orbgate_gate::check_routes(&self.load(), routes)
     }
+}
+
+/// On a response that a gate gave instead of the service.
+#[derive(Clone, Copy)]
+pub(crate) struct Answered;
+
+/// The routes of an axum router that no [`GateLayer`](crate::GateLayer) is around, such as those added after
+/// `Router::layer`.
+///
+/// axum lists neither routes nor layers. So this calls the router once for each given route, with a method and a template as axum
+/// writes it, without a token. A gate answers such a call itself. Otherwise **the route's handler runs**: call this in a test
+/// of your service.
+///
+/// At the start of a service, ask with a method that no handler serves, such as `ORBGATE`. Then only handlers of
+/// `axum::routing::any` and fallbacks run, but a gate that is missing on one of a path's methods might not be found.
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use orbgate_tower::{Engines, GateLayer, ungated_routes};
+///
+/// # async fn test(verifier: impl orbgate_tower::VerifyToken) {
+/// let app = Router::new()
+///     .route("/orbs", get(async || "orbs"))
+///     .layer(GateLayer::axum(Engines::external(), verifier))
+///     .route("/late/{id}", get(async || "no gate"));
+/// let ungated = ungated_routes(&app, [("GET", "/orbs"), ("GET", "/late/{id}")]).await;
+/// assert_eq!(ungated, ["GET /late/{id}"]);
+/// # }
+/// ```
+#[cfg(feature = "axum")]
+pub async fn ungated_routes<'a>(
+    router: &Router,
+    routes: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Vec<String> {
+    let mut ungated = Vec::new();
+    for (method, template) in routes {
+        let segments = template.split('/');
+        let segments = segments.map(|segment| {
+            if segment.starts_with('{') {
+                "0"
+            } else {
+                segment
+            }
+        });
+        let path = segments.collect::<Vec<_>>().join("/");
+        let request = http::Request::builder().method(method).uri(path);
+        let is_gated = match request.body(Body::empty()) {
+            Ok(request) => {
+                // A router is always ready.
+                let Ok(response) = router.clone().call(request).await;
+                response.extensions().get::<Answered>().is_some()
+            }
+            Err(_) => false,
+        };
+        if !is_gated {
+            ungated.push(format!("{method} {template}"));
+        }
+    }
+    ungated
 }

@@ -12,12 +12,13 @@ use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
-use orbgate::{Decision, Engine};
-use orbgate_gate::{Answer, Denial};
+use orbgate::{Decision, Engine, Reason};
+use orbgate_gate::{Answer, Challenge, Denial};
 use tower_service::Service;
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, DecidedOn};
 use crate::body::RequestBody;
+use crate::routes::Answered;
 use crate::settings::Settings;
 use crate::verify::{Verified, VerifyToken};
 
@@ -100,7 +101,10 @@ where
         read.insert(body).allows_bonus_orbs()
     };
     let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>| match answer.decision {
-        Decision::Allow(allow) => Ok((Allowed::new(engine, &allow), answer.token)),
+        Decision::Allow(allow) => {
+            let decided_on = settings.decided_on(&parts);
+            Ok((Allowed::new(engine, &allow, decided_on), answer.token))
+        }
         Decision::Deny(_) => Err(response(answer.denial)),
     };
     let (allowed, token) = settings.ask(asked, look, admit).await?;
@@ -129,6 +133,19 @@ fn admitted<B: Body, T: Verified>(
 }
 
 impl<V> Settings<V> {
+    /// What an allow was decided on, to compare it with what reaches a handler.
+    fn decided_on(&self, parts: &Parts) -> DecidedOn {
+        let flat = self.rules.flat_403 || self.rules.challenge == Challenge::None;
+        let reason = (!flat).then_some(Reason::NoRoute);
+        let status = reason.and_then(Reason::status);
+        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
+        DecidedOn {
+            method: parts.method.clone(),
+            uri: self.source.uri(parts).unwrap_or(&parts.uri).clone(),
+            misrouted: status.unwrap_or(StatusCode::FORBIDDEN),
+        }
+    }
+
     /// Reads the body for `allowBonusOrbsUse`, if the settings say so for the allowed route.
     async fn read_as_far_as_needed<B>(&self, body: B, decision: &Decision<'_>) -> RequestBody<B>
     where
@@ -144,6 +161,7 @@ impl<V> Settings<V> {
 /// A denial as HTTP. Without one, which cannot be, it is the bare 403.
 fn response(denial: Option<Denial>) -> Response<()> {
     let mut response = Response::new(());
+    response.extensions_mut().insert(Answered);
     *response.status_mut() = StatusCode::FORBIDDEN;
     let Some(denial) = denial else {
         return response;

@@ -42,7 +42,7 @@ impl WireUri {
 
     /// The URI of the wire; `None` where the layer is in another place than its type says.
     #[cfg(feature = "axum")]
-    fn uri(self, parts: &Parts) -> Option<&Uri> {
+    pub(crate) fn uri(self, parts: &Parts) -> Option<&Uri> {
         let original = parts.extensions.get::<axum::extract::OriginalUri>();
         match self {
             // A router outside the layer may have taken a prefix off.
@@ -52,7 +52,7 @@ impl WireUri {
     }
 
     #[cfg(not(feature = "axum"))]
-    const fn uri(self, parts: &Parts) -> Option<&Uri> {
+    pub(crate) const fn uri(self, parts: &Parts) -> Option<&Uri> {
         Some(&parts.uri)
     }
 

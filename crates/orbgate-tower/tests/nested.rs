@@ -10,7 +10,10 @@ use http::{Request, StatusCode};
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
-use orbgate_tower::{Engines, GateLayer, InAxum, KeyHolder};
+use orbgate_tower::{
+    Allowed, CheckDispatch, Engines, GateLayer, InAxum, KeyHolder, ungated_routes,
+};
+use tower::util::MapRequestLayer;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
 const POLICY: &str = "
@@ -281,4 +284,138 @@ fn a_service_learns_at_its_start_how_its_routes_differ_from_the_policy() {
          the policy has no `GET /health`\n\
          the service has no `GET /users`"
     );
+}
+
+/// A handler that names the route it was allowed by.
+async fn allowed_by(allowed: Allowed) -> String {
+    allowed.route().unwrap().as_str().to_owned()
+}
+
+#[tokio::test]
+async fn a_handler_without_a_gate_answers_500() {
+    let world = World::new();
+    let app = Router::new()
+        .route("/users", get(allowed_by))
+        .layer(world.axum())
+        .route("/users/{id}", get(allowed_by));
+    assert_eq!(
+        world.get(&app, "/users").await,
+        (200, "GET /users".to_owned())
+    );
+    assert_eq!(world.get(&app, "/users/7").await, (500, String::new()));
+    let checked = Router::new()
+        .route("/users", get(async || "list"))
+        .layer(CheckDispatch);
+    assert_eq!(world.get(&checked, "/users").await, (500, String::new()));
+    // Without the argument and without the layer, axum serves it.
+    assert_eq!(world.status(&users(), "/users").await, 200);
+}
+
+#[tokio::test]
+async fn routes_that_no_gate_is_around_are_found() {
+    let world = World::new();
+    let handler = async || "ran";
+    let app = Router::new()
+        .route("/users", get(handler))
+        .nest("/admin", users())
+        .fallback(handler)
+        .layer(world.axum())
+        .route("/users/{id}", get(handler))
+        .route("/users", axum::routing::post(handler));
+    let routes = [
+        ("GET", "/users"),
+        ("POST", "/users"),
+        ("GET", "/admin/users/{user_id}"),
+        ("GET", "/users/{id}"),
+        ("GET", "/elsewhere/{*rest}"),
+        ("not a method", "/users"),
+    ];
+    let ungated = ["POST /users", "GET /users/{id}", "not a method /users"];
+    assert_eq!(ungated_routes(&app, routes).await, ungated);
+    // A method that nothing serves runs no handler, and finds paths.
+    let templates = ["/users", "/admin/users", "/users/{id}", "/elsewhere"];
+    assert_eq!(
+        ungated_routes(&app, templates.map(|template| ("ORBGATE", template))).await,
+        ["ORBGATE /users", "ORBGATE /users/{id}"]
+    );
+    let outside = Router::new().fallback_service(world.outermost().layer(app));
+    assert_eq!(ungated_routes(&outside, routes).await.len(), 1);
+}
+
+/// Middleware between the gate and the router: an export by suffix, a method by query.
+fn rewrite<B>(mut request: Request<B>) -> Request<B> {
+    if request.uri().path() == "/users/7.csv" {
+        *request.uri_mut() = "/users/export".parse().unwrap();
+    }
+    if request.uri().query() == Some("_method=DELETE") {
+        *request.method_mut() = http::Method::DELETE;
+    }
+    request
+}
+
+#[tokio::test]
+async fn a_rewrite_between_gate_and_router_reaches_no_other_handler() {
+    let world = World::new();
+    let by_argument = Router::new()
+        .route("/users/{id}", any(allowed_by))
+        .route("/users/export", any(allowed_by));
+    let plain = Router::new()
+        .route("/users/{id}", any(async || "one"))
+        .route("/users/export", any(async || "export"));
+    // A route that the policy lacks, without a rewrite.
+    let lacks = |app: Router| app.fallback(async || "any");
+    for (name, app, is_safe) in [
+        ("unchecked", plain.clone(), false),
+        ("by argument", by_argument, true),
+        ("by layer", lacks(plain).layer(CheckDispatch), true),
+    ] {
+        let inner = MapRequestLayer::new(rewrite).layer(app);
+        let mut status = Vec::new();
+        for target in [
+            "/users/7",
+            "/users/7?_method=GET",
+            "/users/7.csv",
+            "/users/7?_method=DELETE",
+            "/users/export",
+        ] {
+            let gate = world.outermost().layer(inner.clone());
+            let bearer = format!("Bearer {}", world.token);
+            let request = Request::get(target).header("authorization", bearer);
+            let request = request.body(axum::body::Body::empty()).unwrap();
+            let answer = gate.oneshot(request).await.unwrap();
+            status.push(answer.status().as_u16());
+        }
+        let expected = if is_safe { 404 } else { 200 };
+        assert_eq!(status, [200, 200, expected, expected, expected], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_routes_itself_gets_only_what_was_decided() {
+    let world = World::new();
+    let inner = service_fn(async |_| {
+        Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
+    });
+    let rewriting = |request: Request<_>| {
+        let (mut parts, body) = request.into_parts();
+        if parts.uri.path() == "/users/7" {
+            parts.uri = "/users/8".parse().unwrap();
+        }
+        Request::from_parts(parts, body)
+    };
+    for (target, flat, expected) in [
+        ("/users", true, 200),
+        ("/users/7", true, 403),
+        ("/users/7", false, 404),
+    ] {
+        let gate = world.outermost();
+        let gate = if flat { gate.flat_403() } else { gate };
+        let app = MapRequestLayer::new(rewriting).layer(CheckDispatch.layer(inner));
+        let bearer = format!("Bearer {}", world.token);
+        let request = Request::get(target).header("authorization", bearer);
+        let answer = gate
+            .layer(app)
+            .oneshot(request.body(Full::<Bytes>::default()).unwrap());
+        assert_eq!(answer.await.unwrap().status(), expected, "{target}");
+    }
 }
