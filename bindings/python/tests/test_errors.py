@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+import re
 from pathlib import Path
 
 import orbgate
@@ -12,21 +13,27 @@ import pytest
 from orbgate import InternalError, NoPropertyError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, TableError, Token, _native
 
 ROOT = Path(__file__).resolve().parents[3]
-INVALID = sorted((ROOT / "policy" / "invalid").glob("*.yaml"))
+INVALID = [
+    section
+    for page in sorted((ROOT / "policy" / "invalid").glob("*.md"))
+    for section in re.findall(r"^## (\S+)\n\n```yaml(?: escaped)?\n(.*?)```\n\n```text\n(.*?)```$", page.read_text(encoding="utf-8"), re.M | re.S)
+]
 
 
 def test_there_are_bad_policies() -> None:
-    assert len(INVALID) > 100
+    assert len(INVALID) >= 175
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
-def test_a_bad_policy_is_refused_with_its_diagnostics(path: Path) -> None:
+@pytest.mark.parametrize(("name", "text", "expected"), INVALID, ids=[name for name, *_ in INVALID])
+def test_a_bad_policy_is_refused_with_its_diagnostics(name: str, text: str, expected: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.yaml"
+    text = re.sub(r"\\u\{([0-9a-f]+)\}", lambda escape: chr(int(escape[1], 16)), text)
+    path.write_text(text, encoding="utf-8", newline="")
     with pytest.raises(PolicyError) as caught:
         Policy.from_file(path)
     error = caught.value
-    expected = path.with_suffix(".expected").read_text(encoding="utf-8").splitlines()
-    assert str(error).splitlines() == [f"{path}:{line.removeprefix(path.name + ':')}" for line in expected]
+    assert str(error).splitlines() == [f"{path}:{line}" for line in expected.splitlines()]
     assert (error.line, error.column) == error.faults[0][:2]
     assert error.file == str(path)
     twin = pickle.loads(pickle.dumps(error))

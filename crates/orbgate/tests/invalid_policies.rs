@@ -1,52 +1,60 @@
-//! Every file in `policy/invalid` is refused with exactly the lines beside it, and every file in
-//! `policy/valid` is accepted.
+//! Every policy on the pages of `policy/invalid` is rejected with exactly the diagnostics next to it, and every file in
+//! `policy/valid` is accepted. `ORBGATE_UPDATE=1` rewrites the diagnostics.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use orbgate::policy::Policy;
 
+use crate::support::invalid::{self, Invalid};
+
 #[test]
 fn every_invalid_policy_is_refused_with_exactly_its_diagnostics() {
-    let files = yaml_files("invalid");
-    assert!(
-        files.len() >= 100,
-        "only {} invalid policies found",
-        files.len()
-    );
-    let mut wrong = Vec::new();
-    for file in files {
-        let expected = fs::read_to_string(file.with_extension("expected")).unwrap_or_default();
-        let found = diagnostics(&file);
-        if found != expected {
-            wrong.push(format!("--- expected\n{expected}+++ found\n{found}"));
-        }
+    if std::env::var_os("ORBGATE_UPDATE").is_some() {
+        return invalid::pages().iter().for_each(|page| rewrite(page));
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let all = invalid::all();
+    assert!(all.len() >= 175, "only {} invalid policies", all.len());
+    for Invalid {
+        name,
+        yaml,
+        expected,
+    } in all
+    {
+        assert_eq!(diagnostics(&yaml), expected, "{name}");
+    }
 }
 
 #[test]
-fn every_expectation_has_its_policy() {
-    let orphans: Vec<PathBuf> = files("invalid")
-        .filter(|file| {
-            file.extension()
-                .is_some_and(|extension| extension == "expected")
-        })
-        .filter(|file| !file.with_extension("yaml").exists())
-        .collect();
-    assert!(orphans.is_empty(), "no policy beside {orphans:?}");
+fn every_name_is_used_once() {
+    let mut names: Vec<_> = invalid::all().into_iter().map(|one| one.name).collect();
+    names.sort();
+    assert!(names.is_sorted_by(|one, two| one < two), "{names:?}");
+}
+
+/// Writes the diagnostics of today into a page.
+fn rewrite(page: &Path) {
+    let mut text = fs::read_to_string(page).unwrap();
+    for Invalid {
+        name,
+        yaml,
+        expected,
+    } in invalid::sections(&text)
+    {
+        let start = text.find(&format!("\n## {name}\n")).unwrap();
+        let (before, section) = text.split_at(start);
+        let blocks = [&expected, &diagnostics(&yaml)].map(|lines| format!("```text\n{lines}```\n"));
+        text = format!("{before}{}", section.replacen(&blocks[0], &blocks[1], 1));
+    }
+    fs::write(page, text).unwrap();
 }
 
 #[test]
 fn diagnostics_read_alike() {
-    for file in yaml_files("invalid") {
-        for line in diagnostics(&file).lines() {
-            let message = line
-                .splitn(4, ':')
-                .nth(3)
-                .unwrap()
-                .strip_prefix(' ')
-                .unwrap();
+    for one in invalid::all() {
+        for line in diagnostics(&one.yaml).lines() {
+            let message = line.splitn(3, ':').nth(2).unwrap();
+            let message = message.strip_prefix(' ').unwrap();
             let first = message.chars().next().unwrap();
             assert!(
                 first.is_lowercase() || first == '`',
@@ -71,21 +79,21 @@ fn diagnostics_read_alike() {
 
 #[test]
 fn every_valid_policy_is_accepted() {
-    let files = yaml_files("valid");
+    let files = valid();
     assert!(
         files.len() >= 15,
         "only {} valid policies found",
         files.len()
     );
     for file in files {
-        assert_eq!(diagnostics(&file), "", "{}", file.display());
+        assert_eq!(diagnostics(&read(&file)), "", "{}", file.display());
     }
 }
 
 #[test]
 fn layout_does_not_change_a_policy() {
     let digest = |name| {
-        Policy::from_yaml(&read(&directory("valid").join(name)))
+        Policy::from_yaml(&read(&directory().join(name)))
             .unwrap()
             .digest()
     };
@@ -94,38 +102,27 @@ fn layout_does_not_change_a_policy() {
     }
 }
 
-/// The lines `file:line:column: message` of a policy; none if it is valid.
-fn diagnostics(file: &Path) -> String {
-    let name = file.file_name().unwrap().to_str().unwrap();
-    match Policy::from_yaml(&read(file)) {
-        Ok(_) => String::new(),
-        Err(error) => format!("{}\n", error.in_file(name)),
-    }
+/// The lines `line:column: message` of a policy; none if it is valid.
+fn diagnostics(yaml: &str) -> String {
+    let Err(error) = Policy::from_yaml(yaml) else {
+        return String::new();
+    };
+    let lines = error.in_file("").to_string();
+    let lines = lines.lines().map(|line| line.strip_prefix(':').unwrap());
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-fn yaml_files(kind: &str) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = files(kind)
-        .filter(|file| {
-            file.extension()
-                .is_some_and(|extension| extension == "yaml")
-        })
-        .collect();
+fn valid() -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory()).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
 
-fn files(kind: &str) -> impl Iterator<Item = PathBuf> {
-    fs::read_dir(directory(kind))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-}
-
-fn directory(kind: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../policy")
-        .join(kind)
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy/valid")
 }
