@@ -12,7 +12,8 @@ import nox
 
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14", "3.15"]
 HERE = [version for version in PYTHONS if shutil.which(f"python{version}")]
-NEWEST = HERE[-1] if HERE else PYTHONS[0]
+NEWEST, OLDEST = (HERE[-1], HERE[0]) if HERE else (PYTHONS[0], PYTHONS[0])
+OLDEST_FRAMEWORKS = "fastapi==0.116.0", "starlette==0.40.0", "flask==3.0.0", "werkzeug==3.0.0", "django==4.2", "uvicorn==0.30.0"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", "../../target")).resolve()
 WHEELS = TARGET / "xtask" / "python" / "wheels"
 CHECKED = "tests", "conformance", "example", "bench"
@@ -61,6 +62,15 @@ def tests(session: nox.Session) -> None:
     """The native module's tests, or with `-- every` all; packages that only the newest Python has are tested there."""
     installed(session)
     pytest(session, "-m=not once", tests=EVERY if session.posargs else NATIVE, ORBGATE_SKIPPED="")
+
+
+@nox.session(python=OLDEST)
+def oldest(session: nox.Session) -> None:
+    """Frameworks in the oldest versions that the gate is for, in the oldest Python; `everything` has the newest of both."""
+    installed(session)
+    session.install("--only-binary", ":all:", "pytest>=8", *OLDEST_FRAMEWORKS)
+    tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "tests/test_gate_frameworks.py"
+    session.run("python", *tests, env={"PYTHONDONTWRITEBYTECODE": "1"})
 
 
 @nox.session(python=NEWEST)

@@ -182,8 +182,8 @@ def django(gate: Gate | None, policy: Policy) -> Any:
     from django.core.asgi import get_asgi_application
     from django.http import HttpResponse
     from django.urls import path, re_path
-    from orbgate.gate.asgi import GateMiddleware, allowed
-    from orbgate.gate.django import asgi_router
+    from orbgate.gate.asgi import allowed
+    from orbgate.gate.django import around
 
     async def echo(request: Any, **_: str) -> HttpResponse:
         text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
@@ -193,7 +193,7 @@ def django(gate: Gate | None, policy: Policy) -> Any:
     urlconf = type("urls", (), {"urlpatterns": [*urls, re_path("", echo)]})
     settings.configure(ROOT_URLCONF=urlconf, ALLOWED_HOSTS=["*"], MIDDLEWARE=[], SECRET_KEY="-", APPEND_SLASH=False, LOGGING_CONFIG=None)
     app = get_asgi_application()
-    return GateMiddleware(app, gate, asgi_router) if gate else app
+    return around(app, gate) if gate else app
 
 
 def waitress(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:

@@ -19,7 +19,7 @@ from wsgiref.util import setup_testing_defaults
 
 import pytest
 from orbgate import ConfigError, Policy, PolicyError
-from orbgate.gate import Fetched, Gate, RoutesDiffer
+from orbgate.gate import Fetched, Gate
 from orbgate.gate import asgi, wsgi
 from orbgate.gate.testing import Issuer
 
@@ -202,131 +202,6 @@ def test_a_server_without_the_target_gets_no_decision(flat: bool, status: int, c
     assert len(said) == 1 and "WSGIServer" in said[0] and "Serve with gunicorn" in said[0]
 
 
-def test_a_route_that_the_policy_lacks_is_not_reached(caplog: pytest.LogCaptureFixture) -> None:
-    routing = pytest.importorskip("starlette.routing")
-    applications = pytest.importorskip("starlette.applications")
-    responses = pytest.importorskip("starlette.responses")
-
-    async def echo(request: Any) -> Any:
-        return responses.PlainTextResponse(asgi.allowed(request).decision.route)
-
-    inner = applications.Starlette(routes=[routing.Route("/export", echo)])
-    table: list[tuple[list[Any], int]] = [
-        ([routing.Route("/users/{user:str}", echo)], 200),
-        ([routing.Mount("/users", routes=[routing.Route("/{user}", echo)])], 200),
-        ([routing.Route("/users/export", echo), routing.Route("/users/{user}", echo)], 404),
-        ([routing.Route("/users/{rest:path}", echo)], 404),
-        ([routing.Mount("/users", app=lambda *_: inner(*_))], 404),
-        ([routing.Route("/users/{user}", echo, methods=["POST"])], 404),
-    ]
-    for routes, status in table:
-        world = World(Policy.from_yaml(USERS))
-        app = applications.Starlette(routes=routes)
-        app.add_middleware(asgi.GateMiddleware, gate=world.gate)
-        assert call(app, "/users/export", world.headers("read:a"))[0] == status, routes
-        misrouted = [name for name in world.counted if name.startswith("orbgate_misrouted_total GET /users/{id}")]
-        assert len(misrouted) == (status == 404), routes
-        # Nobody without a token makes the router work.
-        assert call(app, "/users/export", [])[0] == 401
-
-
-def test_the_routes_of_an_application_are_compared_at_its_start() -> None:
-    fastapi = pytest.importorskip("fastapi")
-    from orbgate.gate.starlette import protect
-
-    world = World(Policy.from_yaml(USERS))
-    app = fastapi.FastAPI()
-    app.get("/users/{name}")(lambda name: name)
-    protect(app, world.gate)
-    operation = app.openapi()["paths"]["/users/{name}"]["get"]
-    assert operation["security"] == [{"bearer": ["read:a"]}]
-    assert app.openapi()["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
-    app.get("/users/export")(lambda: 1)
-    with pytest.raises(RoutesDiffer, match="decides it as `GET /users/{id}`") as raised:
-        protect(app, world.gate)
-    assert raised.value.undeclared == [("GET /users/export", "GET /users/{id}")]
-
-
-def test_flask_takes_the_decided_route() -> None:
-    flask = pytest.importorskip("flask")
-    from orbgate.gate.flask import allowed, protect
-
-    world = World(Policy.from_yaml(USERS))
-    app = flask.Flask("service")
-    app.get("/users/<int:user>")(lambda user: allowed(flask.request).token.subject)
-    protect(app, world.gate)
-    bearer = {"Authorization": world.headers("read:a")[1][1].decode()}
-    client = app.test_client()
-    assert client.get("/users/7", headers=bearer).get_data() == b"subject"
-    assert client.get("/users/seven", headers=bearer).status_code == 404
-    assert client.get("/users/7").status_code == 401
-    app = flask.Flask("another")
-    app.get("/users/<path:rest>")(lambda rest: rest)
-    with pytest.raises(RoutesDiffer):
-        protect(app, world.gate)
-
-
-DJANGO = """
-import json, sys
-from django.conf import settings
-from django.http import HttpResponse
-from django.urls import include, path, re_path
-from django.views import View
-from orbgate import Policy
-from orbgate.gate import Gate, RoutesDiffer, asgi, wsgi
-from orbgate.gate.django import protect
-from orbgate.gate.testing import Issuer
-sys.path.insert(0, sys.argv[1])
-from test_gate import USERS, World, call, call_wsgi
-
-class Orders(View):
-    def get(self, request, id): return HttpResponse("orders " + id)
-
-def user(request, **_): return HttpResponse("user")
-
-tables = {
-    "the route": [path("users/<str:id>", user)],
-    "a class": [path("users/<slug:id>", Orders.as_view())],
-    "included": [path("users/", include([path("<id>", user)]))],
-    "another first": [path("users/export", user), path("users/<str:id>", user)],
-    "a path": [path("users/<path:rest>", user)],
-    "an expression": [re_path(r"^users/(?P<id>[a-z]+)$", user)],
-    "all paths": [re_path("", user)],
-}
-urls = type(sys)("urls")
-urls.urlpatterns = []
-sys.modules["urls"] = urls
-settings.configure(ROOT_URLCONF="urls", ALLOWED_HOSTS=["*"], MIDDLEWARE=[], SECRET_KEY="-", LOGGING_CONFIG=None)
-from django.core.asgi import get_asgi_application
-from django.core.wsgi import get_wsgi_application
-from django.urls import clear_url_caches
-from orbgate.gate.django import asgi_router, wsgi_router
-said = {}
-for name, urls.urlpatterns in tables.items():
-    clear_url_caches()
-    world = World(Policy.from_yaml(USERS))
-    try:
-        protect(get_asgi_application(), world.gate), protect(get_wsgi_application(), world.gate)
-        differ = []
-    except RoutesDiffer as error:
-        differ = error.undeclared
-    headers = world.headers("read:a")
-    over_asgi = call(asgi.GateMiddleware(get_asgi_application(), world.gate, asgi_router), "/users/export", headers)[0]
-    over_wsgi = call_wsgi(wsgi.GateMiddleware(get_wsgi_application(), world.gate, wsgi_router), "/users/export", headers)
-    misrouted = sum(count for one, count in world.counted.items() if one.startswith("orbgate_misrouted_total GET /users/{id}"))
-    said[name] = [differ, over_asgi, over_wsgi, misrouted]
-# The caller says what the prefix is.
-urls.urlpatterns = [path("<str:id>", user)]
-clear_url_caches()
-world = World(Policy.from_yaml(USERS))
-headers = world.headers("read:a")
-below = call(asgi.GateMiddleware(get_asgi_application(), world.gate, asgi_router), "/users/7", headers, root_path="/users")[0]
-app = wsgi.GateMiddleware(get_wsgi_application(), world.gate, wsgi_router)
-said["a prefix"] = [below, call_wsgi(app, "/users/7", headers, SCRIPT_NAME="/users", PATH_INFO="/7")]
-print(json.dumps(said))
-"""
-
-
 def call_wsgi(app: Any, target: str, headers: list[tuple[bytes, bytes]], **changes: str) -> int:
     """The status of a request through WSGI, as gunicorn passes it on."""
     environ: dict[str, Any] = {"PATH_INFO": target, "RAW_URI": target, "HTTP_AUTHORIZATION": dict(headers)[b"authorization"].decode()}
@@ -335,25 +210,6 @@ def call_wsgi(app: Any, target: str, headers: list[tuple[bytes, bytes]], **chang
     seen: list[str] = []
     b"".join(app(environ, lambda line, headers: seen.append(line)))
     return int(seen[0][:3])
-
-
-def test_django_takes_the_decided_route() -> None:
-    """In a process of its own, because Django has one configuration for all of one."""
-    pytest.importorskip("django")
-    command = [sys.executable, "-W", "error", "-c", DJANGO, str(Path(__file__).parent)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    user = "GET /users/{id}"
-    assert json.loads(ran.stdout) == {
-        "the route": [[], 200, 200, 0],
-        "a class": [[], 200, 200, 0],
-        "included": [[], 200, 200, 0],
-        "another first": [[["GET /users/export", user]], 404, 404, 2],
-        "a path": [[["GET /users/{*rest}", user]], 404, 404, 2],
-        "an expression": [[["GET /^users/(?P{id}[a-z]+)$", None]], 404, 404, 2],
-        "all paths": [[["GET /", None]], 404, 404, 2],
-        "a prefix": [404, 404],
-    }
 
 
 def test_nothing_shows_a_token(caplog: pytest.LogCaptureFixture) -> None:
@@ -501,6 +357,78 @@ def test_opentelemetry_counts_under_the_same_names() -> None:
     found = {metric.name: metric.data.data_points for metric in data.resource_metrics[0].scope_metrics[0].metrics}
     point = found["orbgate_decisions_total"][0]
     assert (point.value, dict(point.attributes)) == (1, {"decision": "deny", "reason": "no_token", "route": ""})
+
+
+def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lost: list[str] = []
+
+    def count(name: str, labels: Any) -> None:
+        lost.append(name)
+        raise ValueError("no room")
+
+    def audit(line: str) -> None:
+        raise OSError("no room")
+
+    issuer = Issuer()
+    gate = Gate(Policy.from_yaml(USERS), issuer.tokens, fetch=issuer.fetch, count=count, audit=audit)
+    bearer = [(b"authorization", issuer.bearer("user", "read:a").encode())]
+    for _ in range(2):
+        assert gate.answer("GET", "/users/7", bearer).status is None
+        assert asyncio.run(gate.answer_async("GET", "/users/7", [])).status == 401
+        assert gate.answer("GET", "/users/7", bearer, lambda: "/users/{*rest}").status == 404
+        assert call(asgi.GateMiddleware(service, gate), "/users/7", bearer)[0] == 200
+    assert {"orbgate_decisions_total", "orbgate_misrouted_total", "orbgate_audit_lost_total"} == {*lost}
+    # A new policy counts, or is refused for its own reason.
+    file = tmp_path / "policy.yaml"
+    file.write_text(USERS)
+    assert gate.reload(file) == gate.policy
+    file.write_text(USERS[:-4])
+    with pytest.raises(PolicyError, match="end marker"):
+        gate.reload(file)
+    said = [record.getMessage() for record in caplog.records]
+    assert len([text for text in said if "`count` raised" in text]) == len([text for text in said if "`audit` raised" in text]) == 1
+
+
+def test_without_a_gate_no_handler_learns_of_a_caller() -> None:
+    world = World()
+    environ: dict[str, Any] = {"PATH_INFO": ORBS}
+    setup_testing_defaults(environ)
+    scope = {"type": "http", "method": "GET", "path": ORBS}
+    for of, request in [(wsgi.allowed, environ), (asgi.allowed, scope)]:
+        with pytest.raises(RuntimeError, match="no gate has decided"):
+            of(request)
+    # Nor what was decided of another request.
+    answer = world.gate.answer("GET", ORBS, world.headers())
+    found = world.gate.allowed(answer, "GET", ORBS)
+    assert asgi.allowed({**scope, "orbgate": found}) is wsgi.allowed({**environ, "orbgate": found}) is found
+    for of, request in [
+        (asgi.allowed, {**scope, "orbgate": found, "method": "DELETE"}),
+        (asgi.allowed, {**scope, "orbgate": found, "path": "/"}),
+        (wsgi.allowed, {**environ, "orbgate": found, "REQUEST_METHOD": "DELETE"}),
+        (wsgi.allowed, {**environ, "orbgate": found, "SCRIPT_NAME": "/a"}),
+    ]:
+        with pytest.raises(RuntimeError, match="changed its method or path"):
+            of(request)
+
+
+def test_any_framework_compares_where_it_dispatches() -> None:
+    world = World(Policy.from_yaml(USERS))
+    answer = world.gate.answer("GET", "/users/7?a=b", world.headers("read:a"))
+    world.counted.clear()
+    table = [
+        ("GET", "/users/7", "/users/{name}", True),
+        ("GET", "/users/7", "/users/{*rest}", False),
+        ("GET", "/users/7", "", False),
+        ("GET", "/users/8", "/users/{name}", False),
+        ("DELETE", "/users/7", "/users/{name}", False),
+    ]
+    for method, path, template, is_allowed in table:
+        found = world.gate.allowed(answer, "GET", "/users/7?a=b")
+        compared = [found.compare(method, path, template) for _ in range(2)]
+        assert [(bool(one), one.status) for one in compared] == [(is_allowed, None if is_allowed else 404)] * 2
+    # Each request is counted once, however often it is compared.
+    decisions = {name: count for name, count in world.counted.items() if name.startswith("orbgate_decisions_total")}
+    assert decisions == {"orbgate_decisions_total allow scope_held GET /users/{id}": 1, "orbgate_decisions_total deny no_route ": 4}
 
 
 @pytest.mark.once

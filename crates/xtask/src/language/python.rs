@@ -60,12 +60,12 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// All tests in every Python but the newest.
+/// All tests in every Python but the newest, and the oldest frameworks.
 pub(crate) fn others(project: &Project) -> Result<StepResult> {
     step(|| {
         let nox = Nox::set_up(project)?;
         nox.wheel(project, Profile::Release)?;
-        nox.session("tests").words("-- every").run()
+        nox.session("tests oldest").words("-- every").run()
     })
 }
 

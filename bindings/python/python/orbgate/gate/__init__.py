@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import dataclass
+from urllib.parse import unquote
 
 from .. import _native
 from .._errors import OrbgateError, PolicyError
@@ -34,19 +34,67 @@ __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer"
 logger: logging.Logger = logging.getLogger("orbgate.gate")
 
 
-@dataclass(frozen=True, slots=True)
 class Allowed:
     """What a service learns of the decision that let a request through."""
 
-    decision: Decision
-    token: BearerToken
-    _again: Callable[[bool], Answer]
+    __slots__ = ("_answer", "_gate", "_is_noted", "_method", "_path", "_routers", "_target")
+
+    def __init__(self, gate: Gate, answer: Answer, method: str | bytes, target: str | bytes) -> None:
+        self._gate = gate
+        self._answer = answer
+        self._method = method if isinstance(method, str) else method.decode("latin-1")
+        self._target = target
+        text = target if isinstance(target, str) else target.decode("latin-1")
+        # A target that is allowed has no bytes outside ASCII, whatever it is decoded with.
+        self._path = unquote(text.partition("?")[0])
+        self._is_noted = False
+        # Of Starlette's routers on the way: the template up to each, and the root path there.
+        self._routers: dict[int, tuple[str, str]] = {}
+
+    @property
+    def decision(self) -> Decision:
+        return self._answer.decision
+
+    @property
+    def token(self) -> BearerToken:
+        assert self._answer.token is not None, "only an allow makes this"
+        return self._answer.token
 
     def charge(self, body: bytes = b"") -> Charge | None:
         """What the call consumes; with the body of the request, whether it may consume bonus orbs, too."""
         if not _native.allows_bonus_orbs(body):
             return self.decision.orbs
-        return self._again(True).decision.orbs
+        return self._gate.again(self._answer, self._method, self._target, None, True).decision.orbs
+
+    def compare(self, method: str, path: str, template: str, *, is_last: bool = True) -> Answer:
+        """Compares what a framework is about to run with the decision. The answer is false, and counted, if it differs: send it.
+
+        Call it where the handler is dispatched, after everything that might rewrite the request. `method` and `path` (decoded, without the
+        query) are what the handler sees; `template` is the chosen route's, such as `/users/{id}`, or "" without a route. If a router further in
+        compares again, pass `is_last=False`.
+        """
+        answer = self._gate._compared(self._answer, self._method, self._target, template if self._is_for(method, path) else "")
+        if is_last or not answer:
+            self._note(answer)
+        return answer
+
+    def _is_for(self, method: str, path: str) -> bool:
+        return method == self._method and path == self._path
+
+    def _note(self, answer: Answer | None = None) -> None:
+        """Counts and audits the request, once."""
+        if not self._is_noted:
+            self._is_noted = True
+            self._gate._note(self._answer if answer is None else answer)
+
+
+def decided(found: object, method: str, path: str) -> Allowed:
+    """What a gate left in a request, if it let exactly this request through. Otherwise raises RuntimeError, so that the request gets a 500."""
+    if not isinstance(found, Allowed):
+        raise RuntimeError("no gate has decided this request: `protect` this application, outside everything that serves requests")
+    if not found._is_for(method, path):
+        raise RuntimeError("the request isn't the one that the gate decided: something inside the gate has changed its method or path")
+    return found
 
 
 class RoutesDiffer(OrbgateError):
@@ -131,45 +179,34 @@ class Gate(_native.Gate):
                 raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
         except (PolicyError, OSError) as error:
             result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
-            self._count(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
+            self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
             logger.error("the policy stays as it was: %s", error)
             raise
         self.policy = policy
-        self._count(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: _names.LOAD_LOADED})
+        self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: _names.LOAD_LOADED})
         logger.info("a policy is in force: %s", policy.digest)
         return policy
 
     def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
         """The answer to a request as it came. Waits for keys where it must, at most for as long as fetching them may take.
 
-        `target` is path and query in the bytes of the request line; `headers` has a pair for each line. `router` says, of a request that is
-        allowed, which template a router takes: another one than the policy's, or "", makes it a denial.
+        `target` is path and query in the bytes of the request line; `headers` has a pair for each line. `router` returns, for a request that is
+        allowed, the template of the route that a router takes: another one than the policy's, or "", makes it a denial. If something might
+        rewrite the request later, compare at the handler instead: `Allowed.compare`.
         """
-        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
-        self._keys.start()
-        while isinstance(step, _native.Waiting):
-            self._keys.wait(step)
-            step = self.resume(self.policy, step, time.time(), time.monotonic())
-            self._keys.start()
-        return self._settle(step, method, target, router)
+        return self._settle(self._ask(method, target, headers), method, target, router)
 
     async def answer_async(
         self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None
     ) -> Answer:
         """The same, and the event loop goes on while it waits."""
-        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
-        self._keys.start()
-        while isinstance(step, _native.Waiting):
-            await self._keys.wait_async(step)
-            step = self.resume(self.policy, step, time.time(), time.monotonic())
-            self._keys.start()
-        return self._settle(step, method, target, router)
+        return self._settle(await self._ask_async(method, target, headers), method, target, router)
 
     def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
         """What the service is told of an answer that allows its request."""
         if not answer or answer.token is None:
             raise ValueError("the request is denied")
-        return Allowed(answer.decision, answer.token, lambda bonus: self.again(answer, method, target, None, bonus))
+        return Allowed(self, answer, method, target)
 
     def check_routes(self, routes: Iterable[tuple[str, str]]) -> None:
         """Compares the routes of a service, each a method and a template as `/users/{id}`, with those of the policy.
@@ -181,30 +218,68 @@ class Gate(_native.Gate):
         if differ is not None:
             raise RoutesDiffer(*differ)
 
-    def warn(self, text: str, *values: object) -> None:
-        """Says once, in the log, why every request is refused."""
+    def warn(self, text: str, *values: object, exc_info: bool = False) -> None:
+        """Logs an error once, such as why every request is refused."""
         if text not in self._said:
             self._said.add(text)
-            logger.error(text, *values)
+            logger.error(text, *values, exc_info=exc_info)
+
+    def _ask(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
+        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
+        self._keys.start()
+        while isinstance(step, _native.Waiting):
+            self._keys.wait(step)
+            step = self.resume(self.policy, step, time.time(), time.monotonic())
+            self._keys.start()
+        return step
+
+    async def _ask_async(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
+        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
+        self._keys.start()
+        while isinstance(step, _native.Waiting):
+            await self._keys.wait_async(step)
+            step = self.resume(self.policy, step, time.time(), time.monotonic())
+            self._keys.start()
+        return step
 
     def _settle(self, answer: Answer, method: str | bytes, target: str | bytes, router: Callable[[], str] | None) -> Answer:
         if answer and router is not None:
-            route = answer.decision.route or ""
-            answer = self.again(answer, method, target, router())
-            if answer.misrouted is not None:
-                self.warn("requests are refused: the router has taken `%s` for `%s`, a route that the policy lacks, or none", answer.misrouted, route)
-                self._count(_names.MISROUTED_TOTAL, {_names.LABEL_ROUTE: route, _names.LABEL_MATCHED: answer.misrouted})
+            answer = self._compared(answer, method, target, router())
         self._note(answer)
+        return answer
+
+    def _compared(self, answer: Answer, method: str | bytes, target: str | bytes, template: str) -> Answer:
+        route = answer.decision.route or ""
+        answer = self.again(answer, method, target, template)
+        if answer.misrouted is not None:
+            self.warn(
+                "requests are refused: `%s` was decided, and the router has taken `%s`: a route that the policy lacks, or none because the method or the "
+                "path was changed after the decision",
+                route,
+                answer.misrouted,
+            )
+            self._add(_names.MISROUTED_TOTAL, {_names.LABEL_ROUTE: route, _names.LABEL_MATCHED: answer.misrouted})
         return answer
 
     def _note(self, answer: Answer) -> None:
         decision = answer.decision
         effect, reason = decision.decision.value, decision.reason.value
         labels = {_names.LABEL_DECISION: effect, _names.LABEL_REASON: reason, _names.LABEL_ROUTE: decision.route or ""}
-        self._count(_names.DECISIONS_TOTAL, labels)
+        self._add(_names.DECISIONS_TOTAL, labels)
         if answer.refused is not None:
-            self._count(_names.TOKENS_REFUSED_TOTAL, {_names.LABEL_REASON: answer.refused})
+            self._add(_names.TOKENS_REFUSED_TOTAL, {_names.LABEL_REASON: answer.refused})
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%s: %s, about %s, token refused: %s", effect, reason, decision.about, answer.refused)
         if self._audit is not None:
-            self._audit(line_of(answer))
+            try:
+                self._audit(line_of(answer))
+            except Exception:
+                self._add(_names.AUDIT_LOST_TOTAL, {})
+                self.warn("audit lines are lost: `audit` raised", exc_info=True)
+
+    def _add(self, name: str, labels: Mapping[str, str]) -> None:
+        """Counts. A hook that fails changes no answer."""
+        try:
+            self._count(name, labels)
+        except Exception:
+            self.warn("counts are lost: `count` raised", exc_info=True)

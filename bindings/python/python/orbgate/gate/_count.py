@@ -13,6 +13,7 @@ _NAMES = (
     _names.TOKENS_REFUSED_TOTAL,
     _names.MISROUTED_TOTAL,
     _names.POLICY_LOADS_TOTAL,
+    _names.AUDIT_LOST_TOTAL,
 )
 
 

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from . import Allowed, Answer, Gate
-from ._routes import router_of
+from . import Allowed, Gate, RoutesDiffer, decided
+from ._deny import deny
+from ._routes import find, guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from typing import Any
 
+    from ._deny import _Send
+
     _Scope = MutableMapping[str, Any]
     _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-    _Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
     _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
 __all__ = ["GateMiddleware", "allowed"]
 
 
 def allowed(request: Any) -> Allowed:
-    """What let this request through: of Starlette's or FastAPI's `Request`, of Django's, or of a scope."""
+    """What let this request through: of Starlette's or FastAPI's `Request` or `WebSocket`, of Django's request, or of a scope.
+
+    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was another request when the gate decided.
+    """
     scope = getattr(request, "scope", request)
-    return scope["orbgate"]  # type: ignore[no-any-return]
+    method = getattr(request, "method", None) or scope.get("method", "GET")
+    return decided(scope.get("orbgate"), method, scope["path"])
 
 
 class GateMiddleware:
@@ -32,30 +38,72 @@ class GateMiddleware:
     It decides on `raw_path` and `query_string`, the bytes of the request line. Where the server gives no `raw_path`, every request gets a 500; where a
     middleware outside has changed the path, a 400; and the log says why, once. WebSockets are decided as the `GET` that they begin with.
 
-    Around Starlette and FastAPI an allowed request goes on only if their router takes the decided route. `router` says, of a scope, which template
-    another router takes: `orbgate.gate.django.asgi_router`.
+    Inside Starlette and FastAPI, each router compares the route that it takes with the decision. With `is_compared`, something else does so, such
+    as `orbgate.gate.django`. Around any other application only the request as it came is decided: call `allowed(scope).compare(…)` where that
+    application dispatches, and `gate.check_routes` when it starts.
+
+    `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it. `check` is called when the server starts.
     """
 
-    def __init__(self, app: _App, gate: Gate, router: Callable[[_Scope], str] | None = None) -> None:
+    def __init__(
+        self, app: _App, gate: Gate, *, root_path: str = "", is_compared: bool = False, check: Callable[[], None] | None = None
+    ) -> None:
         self.app = app
         self.gate = gate
-        self.router = router
+        self.root_path = root_path
+        self.is_compared = is_compared
+        self.check = check
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
+            await self._other(scope, receive, send)
             return
         method = scope.get("method", "GET")
         target = self._target(scope)
-        router = router_of(scope.get("app", self.app), scope) if self.router is None else lambda: self.router(scope)  # type: ignore[misc]
-        answer = await self.gate.answer_async(method, target or b"", scope["headers"], router)
-        if answer:
-            scope["orbgate"] = self.gate.allowed(answer, method, target or b"")
-            await self.app(scope, receive, send)
-        else:
+        answer = await self.gate._ask_async(method, target or b"", scope["headers"])
+        if not answer:
+            self.gate._note(answer)
             # Not the caller's fault. Where every denial is a bare 403, this one is, too.
             status = 500 if target is None and answer.status != 403 else answer.status
-            await _deny(answer, status, scope["type"], send)
+            await deny(answer, status, scope["type"], send)
+            return
+        found = scope["orbgate"] = self.gate.allowed(answer, method, target or b"")
+        if not (self._is_guarded(scope, found) or self.is_compared):
+            found._note()
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            # Something else than a route has answered.
+            found._note()
+
+    def _is_guarded(self, scope: _Scope, found: Allowed) -> bool:
+        """Whether this is around Starlette's router, which then compares."""
+        app, router = find(self.app)
+        if router is None:
+            app, router = find(scope.get("app"))
+        if router is None:
+            return False
+        guard(router)
+        # FastAPI sets its own, which is not a caller's.
+        own: str = getattr(scope.get("app", app), "root_path", "")
+        root_path: str = own or scope.get("root_path", "")
+        if root_path in ("", own, self.root_path):
+            is_part = root_path and f"{scope['path']}/".startswith(f"{root_path}/")
+            found._routers[id(router)] = root_path if is_part else "", root_path
+        else:
+            self.gate.warn("requests are refused: the server's root path is `%s`, and the gate was given `%s` as `root_path`", root_path, self.root_path)
+        return True
+
+    async def _other(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+        """The start and the end of the server, or what is no request."""
+        if scope["type"] == "lifespan" and self.check is not None:
+            try:
+                self.check()
+            except RoutesDiffer as differ:
+                await receive()
+                await send({"type": "lifespan.startup.failed", "message": str(differ)})
+                return
+        await self.app(scope, receive, send)
 
     def _target(self, scope: _Scope) -> bytes | None:
         """The target of the request line; None where the server does not give it, b"" where something has changed it: both are denied."""
@@ -73,14 +121,3 @@ class GateMiddleware:
             return b""
         query: bytes = scope["query_string"]
         return b"%b?%b" % (path, query) if query else path
-
-
-async def _deny(answer: Answer, status: int | None, kind: str, send: _Send) -> None:
-    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
-    if kind == "websocket":
-        # Before it is accepted, this is a 403 of the handshake, with any server.
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    headers.append((b"content-length", b"0"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})

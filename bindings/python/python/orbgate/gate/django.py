@@ -4,28 +4,59 @@ from __future__ import annotations
 
 import re
 
-from . import Gate, RoutesDiffer, asgi, wsgi
+from . import Allowed, Gate, RoutesDiffer, asgi, wsgi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableMapping
+    from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["asgi_router", "check", "protect", "wsgi_router"]
+__all__ = ["around", "check", "protect"]
 
 
 def protect(app: Any, gate: Gate) -> Any:
     """The application of `get_asgi_application()` or `get_wsgi_application()` with the gate around it, and their routes compared.
 
-    An allowed request goes on only if `ROOT_URLCONF` resolves its path to the decided route; otherwise it is 404 and counted. Raises
+    The gate decides before all middlewares. A view runs only if it is the decided route's and the method is the decided one: that is compared
+    after the `process_view` of all middlewares, whatever they have rewritten; otherwise the request gets a 404 and is counted. Raises
     `RoutesDiffer` where the application has a route that the policy lacks.
     """
-    from django.core.handlers.asgi import ASGIHandler  # type: ignore[import-untyped]
-
     check(gate)
+    return around(app, gate)
+
+
+def around(app: Any, gate: Gate) -> Any:
+    """The same, without comparing the routes when it starts."""
+    from django.core.handlers.asgi import ASGIHandler  # type: ignore[import-untyped]
+    from django.core.handlers.base import BaseHandler  # type: ignore[import-untyped]
+
+    if not isinstance(app, BaseHandler):
+        raise TypeError(f"not what `get_asgi_application()` or `get_wsgi_application()` returns: {app!r}")
     if isinstance(app, ASGIHandler):
-        return asgi.GateMiddleware(app, gate, asgi_router)
-    return wsgi.GateMiddleware(app, gate, wsgi_router)
+        app._view_middleware.append(_process_view_async)
+        return asgi.GateMiddleware(app, gate, is_compared=True)
+    app._view_middleware.append(_process_view)
+    return wsgi.GateMiddleware(app, gate, is_compared=True)
+
+
+def _process_view(request: Any, *_: Any) -> Any:
+    """None if the view that is about to run is the decided one; otherwise the denial."""
+    from django.http import HttpResponse  # type: ignore[import-untyped]
+
+    found = getattr(request, "scope", request.META).get("orbgate")
+    if not isinstance(found, Allowed):
+        raise RuntimeError("this application is protected, but the gate hasn't decided this request: serve what `protect` returns")
+    # Below a prefix, which may be a header's, `path_info` is only a part of the path.
+    answer = found.compare(request.method, request.path_info, f"/{_template(request.resolver_match.route)}")
+    if answer:
+        return None
+    response = HttpResponse(status=answer.status, headers=dict(answer.headers))
+    del response["Content-Type"]
+    return response
+
+
+async def _process_view_async(request: Any, *_: Any) -> Any:
+    return _process_view(request)
 
 
 def check(gate: Gate) -> None:
@@ -44,28 +75,6 @@ def check(gate: Gate) -> None:
     except RoutesDiffer as differ:
         if differ.undeclared:
             raise
-
-
-def asgi_router(scope: MutableMapping[str, Any]) -> str:
-    """Which template Django takes for a request over ASGI, "" where it takes none, or is below a prefix."""
-    return "" if scope.get("root_path") else _taken(scope["path"])
-
-
-def wsgi_router(environ: dict[str, Any]) -> str:
-    """Which template Django takes for a request over WSGI, "" where it takes none, or is below a prefix."""
-    from django.core.handlers.wsgi import get_path_info  # type: ignore[import-untyped]
-
-    # A prefix may be a header's, which gunicorn takes from a proxy: it could make another route look like the decided one.
-    return "" if environ.get("SCRIPT_NAME") else _taken(get_path_info(environ))
-
-
-def _taken(path: str) -> str:
-    from django.urls import Resolver404, resolve
-
-    try:
-        return f"/{_template(resolve(path).route)}"
-    except Resolver404:
-        return ""
 
 
 def _template(route: str) -> str:

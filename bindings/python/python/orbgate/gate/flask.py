@@ -4,46 +4,61 @@ from __future__ import annotations
 
 import re
 
-from . import Gate, RoutesDiffer
+from . import Allowed, Gate, RoutesDiffer
 from .wsgi import GateMiddleware, allowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-__all__ = ["allowed", "protect", "router"]
+__all__ = ["allowed", "check", "protect"]
 
 
 def protect(app: Any, gate: Gate) -> None:
     """Puts the gate around a Flask application and compares their routes. Call it when all routes are there.
 
     Raises `RoutesDiffer` where the application has a route that the policy lacks. Flask adds `HEAD` and `OPTIONS` to its routes, and `static`:
-    the gate denies what the policy lacks.
+    the gate denies what the policy lacks. A request goes on only to the decided route with the decided method, whatever something inside the gate has
+    rewritten: that is compared before the functions of `before_request`, and again before the view.
     """
+    check(app, gate)
+    app.wsgi_app = GateMiddleware(app.wsgi_app, gate, is_compared=True)
+    app.before_request_funcs.setdefault(None, []).insert(0, _compare)
+    dispatch = app.dispatch_request
+
+    def dispatch_request(*context: Any) -> Any:
+        denial = _compare()
+        return dispatch(*context) if denial is None else denial
+
+    app.dispatch_request = dispatch_request
+
+
+def check(app: Any, gate: Gate) -> None:
+    """Raises `RoutesDiffer` where the application has a route that the policy lacks; the policy may have more."""
     rules = [rule for rule in app.url_map.iter_rules() if rule.endpoint != "static"]
-    routes = [(method, _template(rule.rule)) for rule in rules for method in sorted(rule.methods - {"HEAD", "OPTIONS"})]
+    # A rule for WebSockets has no methods.
+    routes = [(method, _template(rule.rule)) for rule in rules for method in sorted((rule.methods or {"GET"}) - {"HEAD", "OPTIONS"})]
     try:
         gate.check_routes(routes)
     except RoutesDiffer as differ:
         if differ.undeclared:
             raise
-    app.wsgi_app = GateMiddleware(app.wsgi_app, gate, router(app))
 
 
-def router(app: Any) -> Callable[[dict[str, Any]], str]:
-    """What says which template a Flask application takes, "" where it takes none."""
+def _compare() -> Any:
+    """None if the view that is about to run is the decided one; otherwise the denial."""
+    from flask import Response, request
 
-    def taken(environ: dict[str, Any]) -> str:
-        from werkzeug.exceptions import HTTPException
-
-        try:
-            rule, _ = app.url_map.bind_to_environ(environ).match(return_rule=True)
-        except HTTPException:
-            return ""
-        return _template(rule.rule)
-
-    return taken
+    found = request.environ.get("orbgate")
+    if not isinstance(found, Allowed):
+        raise RuntimeError("this application is protected, but the gate hasn't decided this request: has `wsgi_app` been replaced?")
+    rule = request.url_rule
+    answer = found.compare(request.method, request.path, "" if rule is None else _template(rule.rule))
+    if answer:
+        return None
+    response = Response(b"", answer.status, answer.headers)
+    del response.headers["Content-Type"]
+    return response
 
 
 def _template(rule: str) -> str:

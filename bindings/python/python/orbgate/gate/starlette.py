@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import Gate
-from ._routes import served, template_of
+from . import Gate, RoutesDiffer
+from ._routes import guard, served, template_of
+from .asgi import GateMiddleware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,32 +13,39 @@ if TYPE_CHECKING:
 __all__ = ["check", "document", "protect"]
 
 
-def protect(app: Any, gate: Gate) -> None:
-    """Puts the gate around a Starlette or FastAPI application, outside every other middleware, and compares their routes.
+def protect(app: Any, gate: Gate, *, root_path: str = "") -> None:
+    """Puts the gate around a Starlette or FastAPI application, outside the middlewares that it has, and compares their routes.
 
-    Call it when all routes are there. Raises `RoutesDiffer` where the application has a route that the policy lacks. FastAPI's documentation
-    says which scope each route needs.
+    Call it when all routes are there. Raises `RoutesDiffer` where the application has a route that the policy lacks; routes that are added
+    later are compared when the server starts. A router, also a mounted or an included one, then takes no other route than the decided one, whatever a
+    middleware has rewritten. FastAPI's documentation says which scope each route needs.
+
+    `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it.
     """
-    from .asgi import GateMiddleware
-
-    check(app, gate)
+    check(app, gate, root_path=root_path)
+    guard(app.router)
     if hasattr(app, "openapi"):
-        document(app, gate)
-    app.add_middleware(GateMiddleware, gate=gate)
+        document(app, gate, root_path=root_path)
+    app.add_middleware(GateMiddleware, gate=gate, root_path=root_path, check=lambda: check(app, gate, root_path=root_path))
 
 
-def check(app: Any, gate: Gate) -> None:
+def check(app: Any, gate: Gate, *, root_path: str = "") -> None:
     """Raises `RoutesDiffer` where the application has a route that the policy lacks; the policy may have more."""
-    from . import RoutesDiffer
-
+    names = "openapi_url", "docs_url", "redoc_url", "swagger_ui_oauth2_redirect_url"
+    documentation = {getattr(app, name, None) for name in names}
+    routes = [
+        (method, root_path + template)
+        for method, template, is_documented in served(app.routes)
+        if is_documented or template not in documentation
+    ]
     try:
-        gate.check_routes(served(app.routes))
+        gate.check_routes(routes)
     except RoutesDiffer as differ:
         if differ.undeclared:
             raise
 
 
-def document(app: Any, gate: Gate) -> None:
+def document(app: Any, gate: Gate, *, root_path: str = "") -> None:
     """Has a FastAPI application's OpenAPI document say which scope each route needs, from the policy in force."""
     made = app.openapi
 
@@ -49,7 +57,7 @@ def document(app: Any, gate: Gate) -> None:
         shapes = {(method, _shape(template)): scope for (method, template), scope in scopes.items()}
         for path, operations in schema.get("paths", {}).items():
             for method, operation in operations.items():
-                scope = shapes.get((method.upper(), _shape(path)))
+                scope = shapes.get((method.upper(), _shape(root_path + path)))
                 if scope is not None:
                     operation["security"] = [{"bearer": [scope]}]
         return schema

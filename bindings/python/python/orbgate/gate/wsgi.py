@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
-from . import Allowed, Gate
+from . import Allowed, Gate, decided
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +22,13 @@ _TWO_TARGETS = "requests are answered with 500: %s gives a `RAW_URI` and another
 
 
 def allowed(request: Any) -> Allowed:
-    """What let this request through: of Flask's `request`, of Django's, or of an environment."""
+    """What let this request through: of Flask's `request`, of Django's, or of an environment.
+
+    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was another request when the gate decided.
+    """
     environ = getattr(request, "environ", request)
-    return environ["orbgate"]  # type: ignore[no-any-return]
+    method = getattr(request, "method", None) or environ["REQUEST_METHOD"]
+    return decided(environ.get("orbgate"), method, _path(environ))
 
 
 class GateMiddleware:
@@ -34,28 +38,36 @@ class GateMiddleware:
     decoded, so no decision could be made on it: where a server gives neither, every request gets a 500, and the log says why, once. A server
     shows what it gives with its first request, and not before.
 
-    `router` says, of an environment, which template the application's router takes: `orbgate.gate.flask.router(app)`.
+    With `is_compared`, the application compares the route that it takes with the decision, as `orbgate.gate.flask` and `orbgate.gate.django` have
+    it do. Around any other application only the request as it came is decided: call `allowed(environ).compare(…)` where that application
+    dispatches, and `gate.check_routes` when it starts.
     """
 
-    def __init__(self, app: Callable[..., Iterable[bytes]], gate: Gate, router: Callable[[dict[str, Any]], str] | None = None) -> None:
+    def __init__(self, app: Callable[..., Iterable[bytes]], gate: Gate, *, is_compared: bool = False) -> None:
         self.app = app
         self.gate = gate
-        self.router = router
+        self.is_compared = is_compared
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         method = environ["REQUEST_METHOD"]
         target = self._target(environ)
-        router = None if self.router is None else lambda: self.router(environ)  # type: ignore[misc]
-        answer = self.gate.answer(method, target or "", _headers(environ), router)
-        if answer:
-            environ["orbgate"] = self.gate.allowed(answer, method, target or "")
+        answer = self.gate._ask(method, target or "", _headers(environ))
+        if not answer:
+            self.gate._note(answer)
+            status = HTTPStatus(answer.status or 403)
+            if target is None and status != 403:
+                # Not the caller's fault. Where every denial is a bare 403, this one is, too.
+                status = HTTPStatus.INTERNAL_SERVER_ERROR
+            start_response(f"{status.value} {status.phrase}", [*answer.headers, ("Content-Length", "0")])
+            return [b""]
+        found = environ["orbgate"] = self.gate.allowed(answer, method, target or "")
+        if not self.is_compared:
+            found._note()
+        try:
             return self.app(environ, start_response)
-        status = HTTPStatus(answer.status or 403)
-        if target is None and status != 403:
-            # Not the caller's fault. Where every denial is a bare 403, this one is, too.
-            status = HTTPStatus.INTERNAL_SERVER_ERROR
-        start_response(f"{status.value} {status.phrase}", [*answer.headers, ("Content-Length", "0")])
-        return [b""]
+        finally:
+            # Something else than a route has answered.
+            found._note()
 
     def _target(self, environ: dict[str, Any]) -> str | None:
         """The target of the request line; None where the server does not give it, "" where something has changed it: both are denied."""
@@ -65,12 +77,16 @@ class GateMiddleware:
             self.gate.warn(_NO_TARGET if not raw else _TWO_TARGETS, server)
             return None
         target: str = raw.pop()
-        path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
         # The application sees this one; a target in another form is refused anyway.
-        if target.startswith("/") and unquote_to_bytes(target.partition("?")[0]) != path.encode("latin-1"):
+        if target.startswith("/") and unquote_to_bytes(target.partition("?")[0]) != _path(environ).encode("latin-1"):
             self.gate.warn("requests are refused: something outside the gate has changed the path")
             return ""
         return target
+
+
+def _path(environ: dict[str, Any]) -> str:
+    path: str = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    return path
 
 
 def _headers(environ: dict[str, Any]) -> list[tuple[bytes, bytes]]:

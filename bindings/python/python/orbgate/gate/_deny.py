@@ -1,0 +1,24 @@
+"""A denial over ASGI."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+    from typing import Any
+
+    from . import Answer
+
+    _Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+async def deny(answer: Answer, status: int | None, kind: str, send: _Send) -> None:
+    """Sends the status and headers of an answer, and an empty body."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
+    if kind == "websocket":
+        # Before it is accepted, this is a 403 of the handshake, with any server.
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    headers.append((b"content-length", b"0"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})
