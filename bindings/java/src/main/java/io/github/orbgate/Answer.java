@@ -36,6 +36,12 @@ public record Answer(
         return new Answer(decision, decision.httpStatus(), none, none, none, Optional.of(token));
     }
 
+    /** The allow that a call comes from. */
+    static Answer of(Call allowed) {
+        Optional<String> none = Optional.empty();
+        return new Answer(allowed.decision(), 0, none, none, none, Optional.of(allowed.token()));
+    }
+
     /** A denial without a decision. */
     static Answer denied() {
         Optional<String> none = Optional.empty();

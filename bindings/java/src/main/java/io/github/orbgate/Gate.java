@@ -10,9 +10,12 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Protects a service: takes a request as it came, verifies its bearer token, decides and answers. Filters put it before a
@@ -30,6 +33,7 @@ public final class Gate implements Guard, AutoCloseable {
     private final BiConsumer<String, Map<String, String>> count;
     private final Consumer<String> audit;
     private final AtomicBoolean saidMisrouted = new AtomicBoolean();
+    private final Set<Agreed> agreed = ConcurrentHashMap.newKeySet();
 
     private Gate(Builder builder) {
         policy = builder.policy;
@@ -71,6 +75,33 @@ public final class Gate implements Guard, AutoCloseable {
      */
     @Override
     public Answer ask(GateRequest request) {
+        return ask(request, answer -> true);
+    }
+
+    /** The same, and it remembers which templates of the router agree with which routes, so that each pair is compared once. */
+    @Override
+    public Answer askAgain(GateRequest request, Call allowed) {
+        Optional<Agreed> pair = Agreed.of(allowed.decision(), request);
+        if (pair.isPresent() && agreed.contains(pair.get())) {
+            return Answer.of(allowed);
+        }
+        Answer answer = ask(request, again -> !again.isAllow());
+        if (answer.isAllow()) {
+            Agreed.of(answer.decision(), request).ifPresent(agreed::add);
+        }
+        return answer;
+    }
+
+    /** A route of a policy, and a template of a router that matches the same paths. */
+    private record Agreed(String policy, String route, String template) {
+        static Optional<Agreed> of(Decision decision, GateRequest request) {
+            return request.matched().flatMap(template ->
+                    decision.route().map(route -> new Agreed(decision.policy(), route, template)));
+        }
+    }
+
+    /** The answer, which is observed if it counts. */
+    private Answer ask(GateRequest request, Predicate<Answer> counts) {
         Objects.requireNonNull(request, "request");
         Step step;
         try {
@@ -83,6 +114,9 @@ public final class Gate implements Guard, AutoCloseable {
         } catch (OrbgateException | ArithmeticException failed) {
             LOGGER.log(Level.ERROR, "a request is refused, because the gate cannot answer", failed);
             return seen(Answer.denied());
+        }
+        if (!counts.test(step.answer)) {
+            return step.answer;
         }
         if (step.misrouted != null) {
             misrouted(step);
@@ -115,19 +149,28 @@ public final class Gate implements Guard, AutoCloseable {
 
     private Answer seen(Answer answer) {
         Decision decision = answer.decision();
-        count.accept(
+        count(
                 Names.DECISIONS_TOTAL,
                 Map.of(
                         Names.LABEL_DECISION, answer.isAllow() ? Names.EFFECT_ALLOW : Names.EFFECT_DENY,
                         Names.LABEL_REASON, decision.reason().toString(),
                         Names.LABEL_ROUTE, decision.route().orElse("")));
-        answer.refused().ifPresent(code -> count.accept(Names.TOKENS_REFUSED_TOTAL, Map.of(Names.LABEL_REASON, code)));
+        answer.refused().ifPresent(code -> count(Names.TOKENS_REFUSED_TOTAL, Map.of(Names.LABEL_REASON, code)));
         return answer;
+    }
+
+    /** No answer depends on who counts. */
+    private void count(String counter, Map<String, String> labels) {
+        try {
+            count.accept(counter, labels);
+        } catch (RuntimeException failed) {
+            LOGGER.log(Level.ERROR, "a request is not counted, because the counter has failed", failed);
+        }
     }
 
     private void misrouted(Step step) {
         String route = step.answer.decision().about().orElse("");
-        count.accept(Names.MISROUTED_TOTAL, Map.of(Names.LABEL_ROUTE, route, Names.LABEL_MATCHED, step.misrouted));
+        count(Names.MISROUTED_TOTAL, Map.of(Names.LABEL_ROUTE, route, Names.LABEL_MATCHED, step.misrouted));
         if (!saidMisrouted.getAndSet(true)) {
             LOGGER.log(
                     Level.ERROR,
@@ -158,7 +201,7 @@ public final class Gate implements Guard, AutoCloseable {
             result = Names.LOAD_UNREADABLE;
             throw problem;
         } finally {
-            count.accept(Names.POLICY_LOADS_TOTAL, Map.of(Names.LABEL_RESULT, result));
+            count(Names.POLICY_LOADS_TOTAL, Map.of(Names.LABEL_RESULT, result));
         }
     }
 
@@ -271,7 +314,7 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Who counts: it gets the name of a counter to add one to, and its labels, whose values are codes and templates, never a path,
+         * Who counts, and changes no answer if it throws: it gets the name of a counter to add one to, and its labels, whose values are codes and templates, never a path,
          * and nothing of a token. {@code orbgate_decisions_total} has {@code decision}, {@code reason} and {@code route},
          * {@code orbgate_tokens_refused_total} {@code reason}, {@code orbgate_misrouted_total} {@code route} and {@code matched},
          * {@code orbgate_policy_loads_total} {@code result}.

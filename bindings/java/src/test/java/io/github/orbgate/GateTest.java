@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.Filter;
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.httpserver.GateFilter;
 import io.github.orbgate.testing.TestIssuer;
@@ -121,6 +123,42 @@ class GateTest {
             assertEquals(404, gate.ask(get(ORBS, reader).matched(matched)).httpStatus());
         }
         assertEquals(2, counts.get("orbgate_misrouted_total"));
+    }
+
+    @Test
+    void aRouteAndATemplateAreComparedOnce() {
+        Answer allowed = gate.ask(get(ORBS, reader));
+        Call call = allowed.call().orElseThrow();
+        Map<String, Integer> before = Map.copyOf(counts);
+        for (int again = 0; again < 2; again++) {
+            assertTrue(gate.askAgain(get(ORBS, reader).matched(ORBS), call).isAllow());
+            assertEquals(1, audit.size());
+            assertEquals(before, counts);
+        }
+        // It is not asked about again, not even with another token, but nothing else counts as compared.
+        assertTrue(gate.askAgain(get(ORBS).matched(ORBS), call).isAllow());
+        for (GateRequest other : List.of(get(ORBS, reader).matched(""), get(ORBS, reader).matched(ORBS + "/{id}"), get(ORBS))) {
+            assertFalse(gate.askAgain(other, call).isAllow());
+        }
+        assertEquals(4, audit.size());
+        assertEquals(2, counts.get("orbgate_misrouted_total"));
+        assertEquals(2, counts.get("orbgate_decisions_totalno_route"));
+        Call orders = gate.ask(get("/api/v1/external/account", issuer.bearer(TokenKind.USER, "read:account"))).call().orElseThrow();
+        assertFalse(gate.askAgain(get(ORBS, reader).matched("/api/v1/external/account"), orders).isAllow());
+    }
+
+    @Test
+    void noAnswerDependsOnWhoCounts() throws Exception {
+        try (Gate counted = Gate.builder(policy, issuer.tokens())
+                .count((counter, labels) -> {
+                    throw new IllegalStateException("a fault of the counter");
+                })
+                .build()) {
+            assertTrue(counted.ask(get(ORBS, reader)).isAllow());
+            assertEquals(401, counted.ask(get(ORBS)).httpStatus());
+            assertEquals(404, counted.ask(get(ORBS, reader).matched("")).httpStatus());
+            assertThrows(java.nio.file.NoSuchFileException.class, () -> counted.reload(Path.of("/no/such/policy.yaml")));
+        }
     }
 
     @Test
@@ -273,15 +311,22 @@ class GateTest {
         assertEquals(List.of("true"), printed);
     }
 
+    private static HttpServer plain() throws IOException {
+        return HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    }
+
+    /** A handler that shows its call. */
+    private static void show(HttpExchange exchange) throws IOException {
+        byte[] text = GateFilter.allowed(exchange).toString().getBytes();
+        exchange.sendResponseHeaders(200, text.length);
+        exchange.getResponseBody().write(text);
+        exchange.close();
+    }
+
     @Test
     void aFilterOfTheJdksServerLetsThroughWhatIsAllowed() throws Exception {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.createContext("/", exchange -> {
-            byte[] text = GateFilter.call(exchange).orElseThrow().toString().getBytes();
-            exchange.sendResponseHeaders(200, text.length);
-            exchange.getResponseBody().write(text);
-            exchange.close();
-        }).getFilters().add(new GateFilter(gate));
+        HttpServer server = plain();
+        server.createContext("/", GateTest::show).getFilters().add(new GateFilter(gate));
         server.start();
         try {
             HttpResponse<String> allowed = send(server, ORBS, reader);
@@ -291,6 +336,85 @@ class GateTest {
             assertEquals(403, denied.statusCode());
             assertEquals("", denied.body());
             assertEquals(Optional.of("Bearer"), denied.headers().firstValue("WWW-Authenticate"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aProtectedServerProtectsEveryContext() throws Exception {
+        HttpServer server = new GateFilter(gate).protect(plain());
+        server.createContext("/", GateTest::show);
+        server.createContext("/api/v1/external/account").setHandler(GateTest::show);
+        server.start();
+        try {
+            assertEquals(200, send(server, ORBS, reader).statusCode());
+            assertEquals(403, send(server, "/api/v1/external/account", reader).statusCode());
+            assertEquals(401, send(server, "/", "none").statusCode());
+            server.removeContext("/");
+            server.createContext("/", GateTest::show);
+            assertEquals(401, send(server, "/", "none").statusCode());
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aProtectedServerHasNoOtherFilterBeforeTheGate() throws Exception {
+        HttpServer plain = plain();
+        plain.createContext("/", GateTest::show);
+        assertThrows(IllegalStateException.class, () -> new GateFilter(gate).protect(plain));
+        HttpServer server = new GateFilter(gate).protect(plain);
+        plain.createContext("/open", GateTest::show);
+        assertThrows(IllegalStateException.class, () -> server.createContext("/open", GateTest::show));
+        List<Filter> filters = server.createContext("/api", GateTest::show).getFilters();
+        assertThrows(IllegalArgumentException.class, () -> server.createContext("/api", GateTest::show));
+        filters.add(0, new GateFilter(gate));
+        IllegalStateException second = assertThrows(IllegalStateException.class, server::start);
+        assertTrue(second.getMessage().contains("`/api`"), second.getMessage());
+        filters.clear();
+        assertThrows(IllegalStateException.class, server::start);
+        plain.stop(0);
+    }
+
+    @Test
+    void aFilterOfTheJdksServerDoesNotChooseAnotherHandler() throws Exception {
+        HttpServer server = new GateFilter(gate).protect(plain());
+        String[] seen = {"GET", ORBS};
+        server.createContext("/", GateTest::show).getFilters().add(new Filter() {
+            @Override
+            public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
+                chain.doFilter(new Rewritten(exchange, seen[0], URI.create(seen[1])));
+            }
+
+            @Override
+            public String description() {
+                return "rewrites";
+            }
+        });
+        server.start();
+        try {
+            assertEquals(200, send(server, ORBS, reader).statusCode());
+            seen[0] = "DELETE";
+            assertEquals(404, send(server, ORBS, reader).statusCode());
+            seen[0] = "GET";
+            seen[1] = "/api/v1/external/account";
+            assertEquals(404, send(server, ORBS, reader).statusCode());
+            assertEquals(2, counts.get("orbgate_misrouted_total"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aHandlerThatNoGateProtectsFails() throws Exception {
+        HttpServer server = plain();
+        server.createContext("/", GateTest::show);
+        server.start();
+        try {
+            HttpResponse<String> failed = send(server, ORBS, reader);
+            assertEquals(500, failed.statusCode());
+            assertEquals("", failed.body());
         } finally {
             server.stop(0);
         }

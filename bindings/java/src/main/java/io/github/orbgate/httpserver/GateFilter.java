@@ -3,6 +3,8 @@ package io.github.orbgate.httpserver;
 import com.sun.net.httpserver.Filter;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.Answer;
 import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Call;
@@ -18,15 +20,26 @@ import java.util.WeakHashMap;
 import java.util.function.Function;
 
 /**
- * Lets through what the policy allows. A denial is a bare status, with {@code WWW-Authenticate} or {@code Allow}. Make it the
- * first filter of every context. What is known of an allowed call is at {@link #call}.
+ * Lets through what the policy allows. A denial is a bare status, with {@code WWW-Authenticate} or {@code Allow}. A handler gets what
+ * is known of its call from {@link #allowed}.
+ *
+ * <p>{@link #protect} makes it the first filter of every context. Without that, add it to each context yourself.
  */
 public final class GateFilter extends Filter {
     // The attributes of an exchange are those of its context: all requests share them.
-    private static final Map<HttpExchange, Call> CALLS = Collections.synchronizedMap(new WeakHashMap<>());
+    private static final Map<HttpExchange, Decided> DECIDED = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** The request whose handler this thread is about to run: another filter may have put its own exchange around it. */
+    private static final ThreadLocal<Decided> CURRENT = new ThreadLocal<>();
 
     private final Guard gate;
     private final Function<HttpExchange, BonusOrbs> bonus;
+
+    private record Decided(GateRequest request, Call call) {
+        boolean isSeenBy(HttpExchange exchange) {
+            return exchange.getRequestMethod().equals(request.method()) && target(exchange).equals(request.target());
+        }
+    }
 
     /** A filter for requests without bonus orbs. */
     public GateFilter(Guard gate) {
@@ -39,33 +52,94 @@ public final class GateFilter extends Filter {
         this.bonus = Objects.requireNonNull(bonus, "bonus");
     }
 
+    /**
+     * A server that protects every context that you create with it: this filter is the first, and a handler runs only if it sees the
+     * method and target that were decided. If another filter has rewritten them, the answer is a 404, counted in
+     * {@code orbgate_misrouted_total}. It does not start if a context has another filter before this one.
+     *
+     * @param server a server without contexts: create them with the server that this returns
+     * @throws IllegalStateException if it has a context for {@code /}, which it loses then; the JDK does not tell which others it has
+     */
+    public HttpServer protect(HttpServer server) {
+        return new ProtectedServer(server, this);
+    }
+
     @Override
     public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
         Headers headers = exchange.getRequestHeaders();
         List<String> authorization = headers.getOrDefault("Authorization", List.of());
-        GateRequest request = new GateRequest(
-                exchange.getRequestMethod(), exchange.getRequestURI().toString(), authorization, headers.keySet());
-        Answer answer = gate.ask(request.bonus(bonus.apply(exchange)));
+        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), authorization, headers.keySet())
+                .bonus(bonus.apply(exchange));
+        Answer answer = gate.ask(request);
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
             deny(exchange, answer);
             return;
         }
-        CALLS.put(exchange, call.get());
-        chain.doFilter(exchange);
+        Decided decided = new Decided(request, call.get());
+        DECIDED.put(exchange, decided);
+        CURRENT.set(decided);
+        try {
+            chain.doFilter(exchange);
+        } finally {
+            CURRENT.remove();
+        }
+    }
+
+    private static String target(HttpExchange exchange) {
+        return exchange.getRequestURI().toString();
+    }
+
+    /** A handler that runs only if it sees what was decided. */
+    HttpHandler comparing(HttpHandler handler) {
+        return exchange -> {
+            Decided decided = DECIDED.getOrDefault(exchange, CURRENT.get());
+            if (decided == null) {
+                refuse(exchange, 403);
+            } else if (decided.isSeenBy(exchange)) {
+                DECIDED.put(exchange, decided);
+                handler.handle(exchange);
+            } else {
+                Answer answer = gate.askAgain(decided.request().matched(""), decided.call());
+                refuse(exchange, answer.isAllow() ? 404 : answer.httpStatus()); // A fake gate compares nothing.
+            }
+        };
     }
 
     private static void deny(HttpExchange exchange, Answer answer) throws IOException {
+        answer.wwwAuthenticate().ifPresent(value -> exchange.getResponseHeaders().set("WWW-Authenticate", value));
+        answer.allow().ifPresent(value -> exchange.getResponseHeaders().set("Allow", value));
+        refuse(exchange, answer.httpStatus());
+    }
+
+    private static void refuse(HttpExchange exchange, int status) throws IOException {
         try (exchange) {
-            answer.wwwAuthenticate().ifPresent(value -> exchange.getResponseHeaders().set("WWW-Authenticate", value));
-            answer.allow().ifPresent(value -> exchange.getResponseHeaders().set("Allow", value));
-            exchange.sendResponseHeaders(answer.httpStatus(), -1);
+            exchange.sendResponseHeaders(status, -1);
         }
     }
 
     /** What is known of the call that a handler serves, with the exchange that the filter has handed on; empty where no gate has. */
     public static Optional<Call> call(HttpExchange exchange) {
-        return Optional.ofNullable(CALLS.get(exchange));
+        return Optional.ofNullable(DECIDED.get(exchange)).map(Decided::call);
+    }
+
+    /**
+     * What is known of the call that a handler serves.
+     *
+     * @throws IllegalStateException if no gate has decided the request; it is answered with a 500 then, because the JDK's server would
+     *     close the connection without an answer
+     */
+    public static Call allowed(HttpExchange exchange) {
+        return call(exchange).orElseThrow(() -> {
+            IllegalStateException unprotected =
+                    new IllegalStateException("no gate has decided this request: create its context with GateFilter.protect");
+            try {
+                refuse(exchange, 500);
+            } catch (IOException gone) {
+                unprotected.addSuppressed(gone);
+            }
+            return unprotected;
+        });
     }
 
     @Override

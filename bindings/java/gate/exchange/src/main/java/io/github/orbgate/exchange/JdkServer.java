@@ -1,6 +1,5 @@
 package io.github.orbgate.exchange;
 
-import com.sun.net.httpserver.HttpContext;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.Engine;
@@ -18,12 +17,12 @@ import java.util.concurrent.Executors;
 final class JdkServer implements Program.Server {
     @Override
     public int start(int port, Engine policy, Optional<Gate> gate) throws IOException {
-        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 128);
+        HttpServer plain = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 128);
+        HttpServer server = gate.map(guard -> new GateFilter(guard).protect(plain)).orElse(plain);
         Set<String> prefixes = new TreeSet<>(Set.of("/"));
         policy.routes().forEach(route -> prefixes.add(route.template().split("\\{", 2)[0]));
         for (String prefix : prefixes) {
-            HttpContext context = server.createContext(prefix, JdkServer::serve);
-            gate.ifPresent(guard -> context.getFilters().add(new GateFilter(guard)));
+            server.createContext(prefix, JdkServer::serve);
         }
         server.setExecutor(Executors.newFixedThreadPool(16));
         server.start();

@@ -3,12 +3,14 @@ package io.github.orbgate.exchange;
 import io.github.orbgate.Engine;
 import io.github.orbgate.Gate;
 import io.github.orbgate.servlet.GateFilter;
+import io.github.orbgate.servlet.HandlerFilter;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,8 +35,8 @@ final class ServletServer implements Program.Server {
         connector.setIdleTimeout(1_000);
         server.addConnector(connector);
         ServletContextHandler context = new ServletContextHandler("/");
-        gate.ifPresent(guard -> context.addFilter(
-                new FilterHolder(new GateFilter(guard)), "/*", EnumSet.allOf(DispatcherType.class)));
+        gate.ifPresent(guard -> List.of(new GateFilter(guard), new HandlerFilter()).forEach(
+                filter -> context.addFilter(new FilterHolder(filter), "/*", EnumSet.allOf(DispatcherType.class))));
         Set<String> prefixes = new TreeSet<>(Set.of("/"));
         policy.routes().forEach(route -> prefixes.add(route.template().replaceFirst("[^/]*[{*].*", "")));
         for (String prefix : prefixes) {

@@ -8,12 +8,18 @@ import io.github.orbgate.Guard;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.FilterConfig;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
@@ -21,39 +27,54 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Lets through what the policy allows. A denial is a bare status, with {@code WWW-Authenticate} or {@code Allow}. What is known of an
- * allowed call is an attribute of the request: see {@link #call}.
+ * Lets through what the policy allows. A denial is a bare status, with {@code WWW-Authenticate} or {@code Allow}. A handler gets what
+ * is known of its call from {@link #allowed}.
  *
- * <p>Make it the first filter, for all paths. It decides what comes from outside, the dispatch {@code REQUEST}. Other dispatches are
- * the service's own: they pass if their request has been allowed, and are denied otherwise, because then nobody has decided it. So
- * register it for all of them, or error pages will be shown for requests that the container refuses by itself.
+ * <p>Make it the first filter, for all paths. It decides requests of the dispatch {@code REQUEST}, and takes method and target from
+ * the container: a filter that wraps the request before this one cannot change the decision. Other dispatches are the service's own:
+ * they pass if their request has been allowed, and are denied otherwise, because then no gate has decided it. So register the filter
+ * for all dispatches, or the container shows error pages for requests that it refuses by itself.
+ *
+ * <p>Filters after this one can still rewrite a request: make {@link HandlerFilter} the last filter, which denies those.
  */
 public final class GateFilter implements Filter {
     /** The attribute of a request that has what is known of an allowed call, a {@link Call}. */
     public static final String ATTRIBUTE = "io.github.orbgate.call";
 
+    private static final System.Logger LOGGER = System.getLogger(GateFilter.class.getName());
+
     private final Guard gate;
     private final Function<HttpServletRequest, BonusOrbs> bonus;
-    private final Function<HttpServletRequest, Optional<String>> matched;
 
-    /** A filter outside every router, for requests without bonus orbs. */
+    /** A filter for requests without bonus orbs. */
     public GateFilter(Guard gate) {
-        this(gate, request -> BonusOrbs.REFUSE, request -> Optional.empty());
+        this(gate, request -> BonusOrbs.REFUSE);
     }
 
-    /**
-     * A filter that asks more of a request.
-     *
-     * @param bonus whether it allows bonus orbs
-     * @param matched the template that a router takes for it: see {@link GateRequest#matched()}
-     */
-    public GateFilter(
-            Guard gate,
-            Function<HttpServletRequest, BonusOrbs> bonus,
-            Function<HttpServletRequest, Optional<String>> matched) {
+    /** A filter that asks whether a request allows bonus orbs. */
+    public GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
-        this.matched = Objects.requireNonNull(matched, "matched");
+    }
+
+    /** Warns of servlets that are not below the paths of this filter: the gate never sees their requests. */
+    @Override
+    public void init(FilterConfig config) {
+        ServletContext context = config.getServletContext();
+        FilterRegistration own = context.getFilterRegistration(config.getFilterName());
+        if (own == null) {
+            return;
+        }
+        Collection<String> names = own.getServletNameMappings();
+        context.getServletRegistrations().forEach((name, servlet) -> servlet.getMappings().stream()
+                .filter(path -> !names.contains(name) && own.getUrlPatternMappings().stream().noneMatch(ours -> covers(ours, path)))
+                .forEach(path -> LOGGER.log(
+                        Level.WARNING, () -> "the gate does not see requests for `" + path + "`, of the servlet `" + name + "`")));
+    }
+
+    private static boolean covers(String pattern, String path) {
+        return pattern.equals(path)
+                || pattern.endsWith("/*") && (path + "/").startsWith(pattern.substring(0, pattern.length() - 1));
     }
 
     @Override
@@ -61,7 +82,7 @@ public final class GateFilter implements Filter {
             throws IOException, ServletException {
         HttpServletResponse http = (HttpServletResponse) response;
         if (request.getDispatcherType() != DispatcherType.REQUEST) {
-            if (call(request).isPresent()) {
+            if (Decided.of(request) != null) {
                 chain.doFilter(request, response);
             } else if (http.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
                 // Otherwise the container has refused the request by itself, and has set the status of that.
@@ -69,21 +90,32 @@ public final class GateFilter implements Filter {
             }
             return;
         }
-        Answer answer = gate.ask(asked((HttpServletRequest) request));
+        HttpServletRequest own = own(request);
+        GateRequest asked = asked(own);
+        Answer answer = gate.ask(asked);
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
             deny(http, answer);
             return;
         }
-        request.setAttribute(ATTRIBUTE, call.get());
+        new Decided(gate, asked, own);
+        own.setAttribute(ATTRIBUTE, call.get());
         chain.doFilter(request, response);
+    }
+
+    /** The container's own request, without what other filters have put around it. */
+    private static HttpServletRequest own(ServletRequest request) {
+        ServletRequest own = request;
+        while (own instanceof ServletRequestWrapper wrapper) {
+            own = wrapper.getRequest();
+        }
+        return (HttpServletRequest) own;
     }
 
     private GateRequest asked(HttpServletRequest request) {
         List<String> authorization = Collections.list(request.getHeaders("Authorization"));
         List<String> names = Collections.list(request.getHeaderNames());
-        return new GateRequest(
-                request.getMethod(), target(request), authorization, names, matched.apply(request), bonus.apply(request));
+        return new GateRequest(request.getMethod(), target(request), authorization, names).bonus(bonus.apply(request));
     }
 
     /** Path and query as the container gives them: neither decoded, nor without the parameters of the path ({@code ;…}). */
@@ -101,8 +133,84 @@ public final class GateFilter implements Filter {
         response.setStatus(answer.httpStatus());
     }
 
-    /** What is known of the call that a servlet serves; empty where no gate has let it through. */
+    /** Whether a request that comes out of the last filter may go on; otherwise it is answered. */
+    static boolean reaches(HttpServletRequest request, HttpServletResponse response) {
+        Decided decided = Decided.of(request);
+        if (decided != null && (decided.isReached || request.getDispatcherType() == DispatcherType.ERROR)) {
+            decided.isReached = true;
+            decided.isServed = true;
+            return true;
+        }
+        boolean agrees = compare(decided, request, response, Optional.empty());
+        if (agrees) {
+            decided.isReached = true;
+        }
+        return agrees;
+    }
+
+    /**
+     * Compares the handler that a router has taken with what was decided: the template, and the method and path that the handler
+     * sees. Call it right before the handler. If they differ, it answers the request, with a 404, and counts it in
+     * {@code orbgate_misrouted_total}.
+     *
+     * <p>What a handler forwards to or continues with is its own and agrees, and so does a page for errors.
+     *
+     * @param template as the policy writes it, with the path of the context; no text if the router does not say: then it denies
+     * @return whether the handler may run
+     */
+    public static boolean agrees(HttpServletRequest request, HttpServletResponse response, String template) {
+        Decided decided = Decided.of(request);
+        if (decided != null && (decided.isServed || request.getDispatcherType() == DispatcherType.ERROR)) {
+            return true;
+        }
+        boolean agrees = compare(decided, request, response, Optional.of(template));
+        if (agrees) {
+            decided.isServed = true;
+        }
+        return agrees;
+    }
+
+    private static boolean compare(
+            Decided decided, HttpServletRequest request, HttpServletResponse response, Optional<String> template) {
+        if (decided == null) {
+            response.setStatus(HttpServletResponse.SC_FORBIDDEN);
+            return false;
+        }
+        // The path of an included resource is not that of the request.
+        boolean isSeen = request.getDispatcherType() != DispatcherType.INCLUDE && decided.isSeenBy(request);
+        if (isSeen && template.isEmpty()) {
+            return true;
+        }
+        GateRequest routed = decided.request.matched(isSeen ? template.get() : "");
+        Answer answer = decided.gate.askAgain(routed, call(request).orElseThrow());
+        if (answer.isAllow() && isSeen) {
+            return true;
+        }
+        if (answer.isAllow()) {
+            response.setStatus(HttpServletResponse.SC_NOT_FOUND); // A fake gate compares nothing.
+        } else {
+            deny(response, answer);
+        }
+        return false;
+    }
+
+    /** What is known of the call that a handler serves; empty if no gate has let it through. */
     public static Optional<Call> call(ServletRequest request) {
         return request.getAttribute(ATTRIBUTE) instanceof Call call ? Optional.of(call) : Optional.empty();
+    }
+
+    /**
+     * What is known of the call that a handler serves.
+     *
+     * @throws IllegalStateException if no gate has decided the request, or if a filter has rewritten its method or path since: the
+     *     answer is a 500
+     */
+    public static Call allowed(HttpServletRequest request) {
+        Decided decided = Decided.of(request);
+        if (decided != null && request.getDispatcherType() == DispatcherType.REQUEST && !decided.isSeenBy(request)) {
+            throw new IllegalStateException("a filter has rewritten this request since a gate decided it");
+        }
+        return call(request).orElseThrow(() -> new IllegalStateException(
+                "no gate has decided this request: make GateFilter the first filter, for all paths"));
     }
 }

@@ -16,9 +16,11 @@ import io.github.orbgate.TokenKind;
 import io.github.orbgate.testing.TestIssuer;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.net.URI;
@@ -29,7 +31,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.StreamHandler;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
@@ -41,8 +48,15 @@ import org.junit.jupiter.api.Test;
 class GateFilterTest {
     private static final String ORBS = "/api/v1/external/orbs";
 
+    private static final List<String> DISPATCHES = List.of("forward", "async");
+
     /** What the servlet saw, a line for each dispatch. */
     private final List<String> seen = Collections.synchronizedList(new ArrayList<>());
+
+    /** A filter before the gate, and one after it; they pass everything on, unless a test replaces them. */
+    private Filter before = (request, response, chain) -> chain.doFilter(request, response);
+
+    private Filter inside = before;
 
     /** Says what it sees; with a name in its query, it begins another dispatch. */
     private final class Echo extends HttpServlet {
@@ -52,7 +66,10 @@ class GateFilterTest {
         protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException, ServletException {
             String subject = GateFilter.call(request).flatMap(call -> call.token().subject()).orElse("nobody");
             seen.add(request.getDispatcherType() + " " + request.getRequestURI() + " " + subject);
-            if (request.getDispatcherType() != DispatcherType.REQUEST || request.getQueryString() == null) {
+            if ("allowed".equals(request.getQueryString())) {
+                GateFilter.allowed(request);
+            }
+            if (request.getDispatcherType() != DispatcherType.REQUEST || !DISPATCHES.contains(request.getQueryString() + "")) {
                 response.getOutputStream().print("seen");
             } else if (request.getQueryString().equals("forward")) {
                 request.getRequestDispatcher("/inside").forward(request, response);
@@ -64,21 +81,23 @@ class GateFilterTest {
     }
 
     private HttpResponse<String> get(Guard gate, String target, Optional<String> bearer) throws Exception {
+        return get(List.of(new GateFilter(gate, request -> BonusOrbs.ALLOW), new HandlerFilter()), target, bearer);
+    }
+
+    /** The first of the filters is between those of the test, and the others after them. */
+    private HttpResponse<String> get(List<Filter> filters, String target, Optional<String> bearer) throws Exception {
         Server server = new Server();
         ServerConnector connector = new ServerConnector(server);
         connector.setHost("127.0.0.1");
         server.addConnector(connector);
         ServletContextHandler context = new ServletContextHandler("/");
-        // What comes before the gate forwards a path that nobody has decided.
-        context.addFilter(new FilterHolder((request, response, chain) -> {
-            if (((HttpServletRequest) request).getRequestURI().equals("/before")) {
-                request.getRequestDispatcher("/inside").forward(request, response);
-            } else {
-                chain.doFilter(request, response);
-            }
-        }), "/*", EnumSet.of(DispatcherType.REQUEST));
-        context.addFilter(new FilterHolder(new GateFilter(gate, request -> BonusOrbs.ALLOW, request -> Optional.empty())),
-                "/*", EnumSet.allOf(DispatcherType.class));
+        context.addFilter(new FilterHolder(before), "/*", EnumSet.of(DispatcherType.REQUEST));
+        List<Filter> inner = new ArrayList<>(filters);
+        if (!inner.isEmpty()) {
+            context.addFilter(new FilterHolder(inner.remove(0)), "/*", EnumSet.allOf(DispatcherType.class));
+        }
+        context.addFilter(new FilterHolder(inside), "/*", EnumSet.of(DispatcherType.REQUEST));
+        inner.forEach(filter -> context.addFilter(new FilterHolder(filter), "/*", EnumSet.allOf(DispatcherType.class)));
         ServletHolder echo = new ServletHolder(new Echo());
         echo.setAsyncSupported(true);
         context.addServlet(echo, "/*");
@@ -142,9 +161,107 @@ class GateFilterTest {
     }
 
     @Test
-    void whatNobodyHasDecidedIsDenied() throws Exception {
+    void aForwardBeforeTheGateIsDenied() throws Exception {
+        before = (request, response, chain) -> request.getRequestDispatcher("/inside").forward(request, response);
         HttpResponse<String> denied = get(fake(new ArrayList<>()), "/before", Optional.empty());
         assertEquals(403, denied.statusCode());
         assertEquals(List.of(), seen);
+    }
+
+    /** As a filter does that obeys a header or a parameter. */
+    private static Filter rewriting(String method, String path, String context) {
+        return (request, response, chain) -> chain.doFilter(new HttpServletRequestWrapper((HttpServletRequest) request) {
+            @Override
+            public String getMethod() {
+                return method;
+            }
+
+            @Override
+            public String getRequestURI() {
+                return path;
+            }
+
+            @Override
+            public String getContextPath() {
+                return context;
+            }
+        }, response);
+    }
+
+    @Test
+    void aFilterBeforeTheGateDoesNotChangeWhatItDecides() throws Exception {
+        before = rewriting("GET", "/outside", "");
+        List<GateRequest> asked = new ArrayList<>();
+        assertEquals(403, get(fake(asked), "/inside", Optional.empty()).statusCode());
+        assertEquals("GET /inside", asked.get(0).toString());
+        assertEquals(404, get(fake(asked), "/other", Optional.empty()).statusCode());
+        assertEquals(List.of(), seen);
+    }
+
+    @Test
+    void aFilterInsideTheGateDoesNotChooseAnotherHandler() throws Exception {
+        List<Filter> rewrites = List.of(
+                rewriting("DELETE", "/a", ""),
+                rewriting("GET", "/b", ""),
+                rewriting("GET", "/p/b", "/p"),
+                (request, response, chain) -> request.getRequestDispatcher("/b").forward(request, response),
+                (request, response, chain) -> request.startAsync().dispatch("/b"));
+        for (Filter rewrite : rewrites) {
+            inside = rewrite;
+            List<GateRequest> asked = new ArrayList<>();
+            assertEquals(404, get(fake(asked), "/a", Optional.empty()).statusCode());
+            assertEquals(List.of(Optional.empty(), Optional.of("")), asked.stream().map(GateRequest::matched).toList());
+        }
+        // The response is the filter's own, and gets nothing of the servlet.
+        inside = (request, response, chain) -> request.getRequestDispatcher("/b").include(request, response);
+        assertEquals("", get(fake(new ArrayList<>()), "/a", Optional.empty()).body());
+        assertEquals(List.of(), seen);
+        inside = rewriting("GET", "/p/a", "/p"); // The path below the context is the decided one.
+        assertEquals(200, get(fake(new ArrayList<>()), "/a", Optional.empty()).statusCode());
+    }
+
+    @Test
+    void aPageForErrorsIsTheServicesOwn() throws Exception {
+        inside = (request, response, chain) -> ((HttpServletResponse) response).sendError(418);
+        HttpResponse<String> error = get(fake(new ArrayList<>()), "/a", Optional.empty());
+        assertEquals(418, error.statusCode());
+        assertTrue(error.body().contains("418"), error.body());
+    }
+
+    @Test
+    void servletsThatTheGateDoesNotSeeAreReported() throws Exception {
+        Map<String, List<String>> unseen = Map.of(
+                "/*", List.of(), "/api/*", List.of("/", "/apis", "/me"), "/me", List.of("/", "/api/v1/*", "/apis"));
+        for (Map.Entry<String, List<String>> each : unseen.entrySet()) {
+            List<String> said = new ArrayList<>();
+            Logger logger = Logger.getLogger(GateFilter.class.getName());
+            Handler collects = new StreamHandler() {
+                @Override
+                public void publish(LogRecord line) {
+                    said.add(line.getMessage());
+                }
+            };
+            logger.addHandler(collects);
+            Server server = new Server();
+            ServletContextHandler context = new ServletContextHandler("/");
+            context.addFilter(new FilterHolder(new GateFilter(fake(new ArrayList<>()))), each.getKey(), null);
+            for (String path : List.of("/", "/api/v1/*", "/apis", "/me")) {
+                context.addServlet(new ServletHolder(new Echo()), path);
+            }
+            server.setHandler(context);
+            server.start();
+            server.stop();
+            logger.removeHandler(collects);
+            assertEquals(each.getValue(), said.stream().map(line -> line.split("`")[1]).sorted().toList());
+        }
+    }
+
+    @Test
+    void aHandlerThatNoGateProtectsFails() throws Exception {
+        assertEquals(200, get(fake(new ArrayList<>()), "/a?allowed", Optional.empty()).statusCode());
+        assertEquals(500, get(List.of(), "/a?allowed", Optional.empty()).statusCode());
+        assertEquals(403, get(List.of(new HandlerFilter()), "/a?allowed", Optional.empty()).statusCode());
+        inside = rewriting("DELETE", "/a", "");
+        assertEquals(500, get(List.of(new GateFilter(fake(new ArrayList<>()))), "/a?allowed", Optional.empty()).statusCode());
     }
 }

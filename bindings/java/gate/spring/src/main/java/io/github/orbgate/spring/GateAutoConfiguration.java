@@ -7,7 +7,9 @@ import io.github.orbgate.Gate;
 import io.github.orbgate.Guard;
 import io.github.orbgate.Handle;
 import io.github.orbgate.servlet.GateFilter;
+import io.github.orbgate.servlet.HandlerFilter;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,13 +25,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.core.io.Resource;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 
 /**
  * Puts a gate before every request of a service. A bean of your own replaces the one here: a {@link Handle} for the policy, a
@@ -104,26 +110,54 @@ public class GateAutoConfiguration {
         }
     }
 
+    /** Before every other filter, whatever their order is: Spring has some with the highest precedence. */
+    private static final class First extends FilterRegistrationBean<GateFilter> implements PriorityOrdered {
+        First(GateFilter filter) {
+            super(filter);
+        }
+    }
+
     /** The filter, before every other, for all paths. */
     @Bean
-    FilterRegistrationBean<GateFilter> orbgateFilter(
-            Guard gate, GateProperties properties, ApplicationContext context, ObjectProvider<RequestBonus> bonus) {
+    FilterRegistrationBean<GateFilter> orbgateFilter(Guard gate, ObjectProvider<RequestBonus> bonus) {
         RequestBonus usual = request -> BonusOrbs.REFUSE;
-        Function<HttpServletRequest, Optional<String>> matched =
-                properties.matchTemplates() ? new MatchedTemplates(context) : request -> Optional.empty();
-        FilterRegistrationBean<GateFilter> filter =
-                new FilterRegistrationBean<>(new GateFilter(gate, bonus.getIfAvailable(() -> usual), matched));
+        FilterRegistrationBean<GateFilter> filter = new First(new GateFilter(gate, bonus.getIfAvailable(() -> usual)));
+        filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        return forAll(filter);
+    }
+
+    /** The filter that denies requests which others have rewritten, after every other. */
+    @Bean
+    FilterRegistrationBean<HandlerFilter> orbgateHandlerFilter() {
+        FilterRegistrationBean<HandlerFilter> filter = new FilterRegistrationBean<>(new HandlerFilter());
+        filter.setOrder(Ordered.LOWEST_PRECEDENCE);
+        filter.setMatchAfter(true); // Filters without an order have the lowest precedence, too.
+        return forAll(filter);
+    }
+
+    private static <T extends Filter> FilterRegistrationBean<T> forAll(FilterRegistrationBean<T> filter) {
         filter.addUrlPatterns("/*");
-        filter.setOrder(Ordered.HIGHEST_PRECEDENCE + 100);
         filter.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
         filter.setAsyncSupported(true);
         return filter;
+    }
+
+    /** Compares templates. Every handler mapping finds this bean by its type, also those that are not Spring's own. */
+    @Bean
+    @ConditionalOnProperty(name = "orbgate.match-templates", matchIfMissing = true)
+    MappedInterceptor orbgateInterceptor(WebApplicationContext context) {
+        return new MappedInterceptor((String[]) null, new ComparedHandlers(context));
     }
 
     /** Compares the routes of the application with those of the policy, once all of them are there. */
     @Bean
     SmartInitializingSingleton orbgateRoutesCheck(
             GateProperties properties, ObjectProvider<Gate> gate, ApplicationContext context) {
-        return () -> gate.ifAvailable(real -> ServedRoutes.check(real, context, properties.checkRoutes()));
+        return () -> {
+            if (properties.matchTemplates()) {
+                ServedRoutes.checkMappings(context);
+            }
+            gate.ifAvailable(real -> ServedRoutes.check(real, context, properties.checkRoutes()));
+        };
     }
 }

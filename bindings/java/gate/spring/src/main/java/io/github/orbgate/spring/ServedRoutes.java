@@ -11,6 +11,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.AbstractHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
@@ -33,6 +35,16 @@ final class ServedRoutes {
             }
             LOGGER.warn("{}", differ.getMessage());
         }
+    }
+
+    /** A mapping that takes no interceptors would reach handlers without the comparison. */
+    static void checkMappings(ApplicationContext context) {
+        context.getBeansOfType(HandlerMapping.class).forEach((name, mapping) -> {
+            if (!(mapping instanceof AbstractHandlerMapping)) {
+                throw new IllegalStateException("`orbgate.match-templates` needs interceptors, and the handler mapping `" + name
+                        + "` does not extend AbstractHandlerMapping");
+            }
+        });
     }
 
     private static List<ServiceRoute> of(ApplicationContext context) {

@@ -18,7 +18,12 @@ import io.github.orbgate.testing.TestIssuer;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -37,18 +42,26 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.servlet.HandlerMapping;
 
 /** An application of Spring Boot with the starter, over real tokens. */
 class StarterTest {
@@ -61,7 +74,14 @@ class StarterTest {
                 scopes:
                   read:orders:
                     orbs: false
-                    routes: ['GET /orders', 'GET /orders/{orderId}', 'GET /unserved']
+                    routes: ['GET /orders', 'GET /orders/{orderId}', 'POST /orders', 'GET /unserved', 'GET /plain']
+                  admin:orders:
+                    orbs: false
+                    routes: ['DELETE /orders', 'GET /orders/export']
+              partner:
+                base_path: /partner
+                scopes:
+                  read:partner: { orbs: false, routes: [GET /shop/orders] }
             ...
             """;
 
@@ -81,7 +101,17 @@ class StarterTest {
     static class Orders {
         @GetMapping("/shop/orders")
         String all(HttpServletRequest request) {
-            return GateFilter.call(request).orElseThrow().token().subject().orElse("nobody");
+            return GateFilter.allowed(request).token().subject().orElse("nobody");
+        }
+
+        @PostMapping("/shop/orders")
+        Callable<String> create() {
+            return () -> "created";
+        }
+
+        @DeleteMapping("/shop/orders")
+        String deleteAll() {
+            return "deleted";
         }
 
         @GetMapping("/shop/orders/{id}")
@@ -92,10 +122,76 @@ class StarterTest {
 
     /** A route that the policy lacks, and decides as another. */
     @RestController
+    static class Summary {
+        @GetMapping("/shop/orders/summary")
+        String summary() {
+            return "all";
+        }
+    }
+
+    /** A route for which the readers lack the scope. */
+    @RestController
     static class Export {
         @GetMapping("/shop/orders/export")
         String export() {
             return "all";
+        }
+    }
+
+    /** A handler that forwards; a servlet beside Spring's. */
+    @Controller
+    static class Others {
+        @GetMapping("/shop/unserved")
+        String forward() {
+            return "forward:/shop/orders/1";
+        }
+
+        @Bean
+        ServletRegistrationBean<HttpServlet> plain() {
+            return new ServletRegistrationBean<>(
+                    new HttpServlet() {
+                        private static final long serialVersionUID = 1;
+
+                        @Override
+                        protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
+                            response.getOutputStream().print("plain");
+                        }
+                    },
+                    "/shop/plain");
+        }
+    }
+
+    /** A filter that obeys a header, without an order of its own. */
+    @Configuration(proxyBeanMethods = false)
+    static class Rewriting {
+        @Bean
+        Filter rewriting() {
+            return (request, response, chain) -> {
+                HttpServletRequest http = (HttpServletRequest) request;
+                if (http.getHeader("rewrite") != null) {
+                    chain.doFilter(
+                            new HttpServletRequestWrapper(http) {
+                                @Override
+                                public String getRequestURI() {
+                                    return getHeader("rewrite");
+                                }
+                            },
+                            response);
+                } else if (http.getHeader("forward") != null) {
+                    request.getRequestDispatcher(http.getHeader("forward")).forward(request, response);
+                } else {
+                    chain.doFilter(request, response);
+                }
+            };
+        }
+    }
+
+    /** A mapping that takes no interceptors. */
+    @Configuration(proxyBeanMethods = false)
+    static class OwnMapping {
+        @Bean
+        HandlerMapping own() {
+            return request -> null;
         }
     }
 
@@ -151,11 +247,19 @@ class StarterTest {
         return send("GET", target, bearer);
     }
 
-    private HttpResponse<String> send(String method, String target, Optional<String> bearer) throws Exception {
-        String port = context.getEnvironment().getRequiredProperty("local.server.port");
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + target));
+    private HttpResponse<String> send(String method, String target, Optional<String> bearer, String... headers) throws Exception {
+        return send("local.server.port", method, target, bearer, headers);
+    }
+
+    private HttpResponse<String> send(
+            String port, String method, String target, Optional<String> bearer, String... headers) throws Exception {
+        String number = context.getEnvironment().getRequiredProperty(port);
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + number + target));
         request.method(method, HttpRequest.BodyPublishers.noBody());
         bearer.ifPresent(value -> request.header("Authorization", value));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
         return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
@@ -213,19 +317,78 @@ class StarterTest {
 
     @Test
     void aRouterThatDisagreesIsRefusedAndCounted() throws Exception {
-        startReal(List.of(Export.class), "--orbgate.check-routes=false");
+        startReal(List.of(Summary.class), "--orbgate.check-routes=false");
         Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
-        assertEquals(200, get("/shop/orders/1", reader).statusCode());
-        assertEquals(404, get("/shop/orders/export", reader).statusCode());
-        assertEquals(404, get("/shop/unserved", reader).statusCode());
-        assertEquals(1, counted("orbgate_misrouted_total", "matched", "/shop/orders/export"));
-        assertEquals(2, counted("orbgate_decisions_total", "decision", "deny"));
+        for (int again = 0; again < 2; again++) {
+            assertEquals(200, get("/shop/orders/1", reader).statusCode());
+            assertEquals(404, get("/shop/orders/summary", reader).statusCode());
+            assertEquals(404, get("/shop/unserved", reader).statusCode());
+        }
+        assertEquals(2, counted("orbgate_misrouted_total", "matched", "/shop/orders/summary"));
+        assertEquals(4, counted("orbgate_decisions_total", "decision", "deny"));
+    }
+
+    /** Spring's ForwardedHeaderFilter has the highest precedence and reads them, or the container does. */
+    @ParameterizedTest
+    @ValueSource(strings = {"framework", "native"})
+    void aForwardedPrefixChoosesNoRoute(String strategy) throws Exception {
+        startReal(List.of(), "--server.forward-headers-strategy=" + strategy);
+        Optional<String> partner = Optional.of(issuer.bearer(TokenKind.USER, "read:partner"));
+        Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+        for (String[] forwarded : new String[][] {
+            {}, {"X-Forwarded-Prefix", "/partner"}, {"X-Forwarded-Host", "a/partner"}, {"Forwarded", "host=a;proto=https"}
+        }) {
+            assertEquals(403, send("GET", "/shop/orders", partner, forwarded).statusCode());
+            assertEquals(404, send("GET", "/partner/shop/orders", partner, forwarded).statusCode());
+            assertEquals("subject", send("GET", "/shop/orders", reader, forwarded).body());
+        }
+    }
+
+    @Test
+    void noFilterTurnsAnAllowedRequestIntoAnother() throws Exception {
+        startReal(
+                List.of(Export.class, Others.class, Rewriting.class),
+                "--spring.mvc.hiddenmethod.filter.enabled=true");
+        Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+        assertEquals("created", send("POST", "/shop/orders", reader).body());
+        assertEquals(404, send("POST", "/shop/orders?_method=DELETE", reader).statusCode());
+        for (String how : List.of("rewrite", "forward")) {
+            for (String from : List.of("/shop/orders/1", "/shop/orders", "/shop/plain")) {
+                HttpResponse<String> denied = send("GET", from, reader, how, "/shop/orders/export");
+                assertEquals(404, denied.statusCode(), how + " " + from);
+                assertEquals("", denied.body());
+            }
+        }
+        assertEquals(7, counted("orbgate_misrouted_total", "matched", ""));
+    }
+
+    @Test
+    void handlersForwardAndServletsServe() throws Exception {
+        startReal(List.of(Others.class, Rewriting.class));
+        Optional<String> reader = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+        assertEquals("one", get("/shop/unserved", reader).body());
+        assertEquals("plain", get("/shop/plain", reader).body());
+        assertEquals(401, get("/shop/plain", Optional.empty()).statusCode());
+    }
+
+    @Test
+    void aMappingWithoutInterceptorsIsRefused() {
+        IllegalStateException refused =
+                assertThrows(IllegalStateException.class, () -> startReal(List.of(OwnMapping.class)));
+        assertTrue(refused.getMessage().contains("`own`"), refused.getMessage());
+    }
+
+    @Test
+    void anActuatorWithAPortOfItsOwnHasNoGate() throws Exception {
+        startReal(List.of(), "--management.server.port=0");
+        assertEquals(200, send("local.management.port", "GET", "/actuator/health", Optional.empty()).statusCode());
+        assertEquals(401, get("/actuator/health", Optional.empty()).statusCode());
     }
 
     @Test
     void anApplicationWithARouteThatThePolicyLacksDoesNotStart() {
-        RoutesException differ = assertThrows(RoutesException.class, () -> startReal(List.of(Export.class)));
-        assertEquals("GET /shop/orders/export", differ.undeclared().get(0).route());
+        RoutesException differ = assertThrows(RoutesException.class, () -> startReal(List.of(Summary.class)));
+        assertEquals("GET /shop/orders/summary", differ.undeclared().get(0).route());
     }
 
     @Test
