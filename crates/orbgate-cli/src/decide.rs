@@ -1,8 +1,8 @@
 //! `orbgate decide`: one question, one answer.
 
-use orbgate::Decision;
+use orbgate::{Decision, Reason};
 
-use crate::answer;
+use crate::answer::{self, Advice};
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::question::{Question, decide};
@@ -13,8 +13,11 @@ pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     if question.json {
         output::print_json(&decision)?;
     } else {
+        let near = decision.reason() == Reason::NoRoute && question.scope.is_none();
+        let near = near.then_some("`orbgate explain` with the same arguments names near routes");
         let advice: Vec<_> = answer::advice(question, &decision, source)
             .into_iter()
+            .chain(near.map(|near| Advice::hint(near.to_owned())))
             .collect();
         output::print(|out| answer::write(out, &decision, &advice, source))?;
     }

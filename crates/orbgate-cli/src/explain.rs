@@ -203,22 +203,24 @@ orbgate explain [OPTIONS] <METHOD> <TARGET>
 const HELP: &str = "\
 A token carries a scope that is declared in the Permissions tab of the
 application and requested in the `scope` parameter of the authorization
-request. Where a step is missing, the call gets a bare 403. Say what the
-token carries, what is declared and what is requested, and this says which:
+request. If a step is missing, the call gets a 403. Give what the token
+carries, what is declared and what is requested, to find the missing step:
   not_declared   not declared in the Permissions tab
   not_requested  not requested in `scope`
   both           neither declared nor requested
   token_older    granted, but the token is older
   token_kind     the scope applies only to a user's token
-  not_known      what was said does not tell
-Without --scopes, the token is the one that --declared and --requested give.
-With --json, the decision has one field more, `missing_step`: one of these,
-or null where no step is missing. Routes that nearly decide the call are named
-with why they do not; in JSON they are in `near`, if there are any. A denied
-call has what it would consume in `orbs_if_allowed`, and a malformed target the
-number of its bytes that are in order in `in_order`. The rules of the target are
-in `rules`, each with `pass`, `fail` or `not_reached`: a rule passes once all of
-it was tried. ARCHITECTURE.md says what each one refuses.
+  not_known      the options given don't show the step
+Without --scopes, a token carries what is in both --declared and --requested.
+If one of the two isn't given either, it carries no scope.
+With --json, the decision has more fields:
+  missing_step     one of the steps above, or null if none is missing
+  near             routes that nearly decide the call, and why they don't
+  orbs_if_allowed  what a denied call would consume, if its route is known
+  in_order         how many bytes of a malformed target are in order
+  rules            each rule of the target: `pass`, `fail` or `not_reached`;
+                   a rule passes if all of it was tried
+Of these, only `missing_step` is always there. ARCHITECTURE.md has the rules.
 
 Examples:
   orbgate explain POST /api/v1/external/vox/run --token user \\

@@ -19,10 +19,7 @@ pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Opt
         }
         Reason::NoRoute => match other_case(path(question)?, engine) {
             Some(path) => format!("a route differs only in case: {path}"),
-            None => format!(
-                "`{}` lists the routes of the policy; `orbgate explain` with the same arguments names near ones",
-                table(source)
-            ),
+            None => format!("`{}` lists the routes of the policy", table(source)),
         },
         Reason::MethodNotDeclared => {
             let methods: Vec<_> = deny.route()?.methods().collect();

@@ -166,16 +166,17 @@ struct Answer<'a> {
 }
 
 const HELP: &str = "\
-A line of the file is a token, with a name if wanted:
+Each line of the file has a token and, if you like, a name:
   {\"name\":\"billing\",\"token\":{\"kind\":\"organisation\",\"scopes\":\"read:orbs\"}}
-`scopes` is a text, separated by spaces, or an array, and may be absent.
+`token` is required; null is a call without a token. `kind` is required.
+`scopes` is a string, separated by spaces, or an array, or absent.
 
 Examples:
-  orbgate who GET /api/v1/external/orbs --tokens arguments.jsonl
-  orbgate who GET /api/v1/external/orbs --tokens arguments.jsonl --json |
+  orbgate who GET /api/v1/external/orbs --tokens tokens.jsonl
+  orbgate who GET /api/v1/external/orbs --tokens tokens.jsonl --json |
       jq -r '.tokens[] | select(.decision.decision == \"allow\").name'
 
 Exit codes:
-  0  somebody may make the call
-  1  nobody may
+  0  at least one token may make the call
+  1  none may
   2  could not run: bad usage or policy, no tokens, or a line that is not a token";

@@ -1,7 +1,7 @@
 //! The request target: refuse, never normalise.
 //!
-//! Authorizer and backend must read the same path, so a path has exactly one accepted spelling. [`read`] is the one
-//! home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`reserved`] only tells
+//! Authorizer and backend must read the same path, so a path has exactly one accepted spelling, but for escapes in values
+//! of parameters under `encoded_params`. [`read`] is the one home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`reserved`] only tells
 //! apart the bytes that no rule is about.
 
 #![allow(

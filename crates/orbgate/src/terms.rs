@@ -35,7 +35,7 @@ pub enum Profile {
     /// No percent-encoding in a path.
     #[default]
     Strict,
-    /// Percent-encoding inside parameters, where it has one spelling (rules P13 to P19).
+    /// Percent-encoding is also accepted in the values of parameters (rules P13 to P19).
     EncodedParams,
 }
 

@@ -129,6 +129,8 @@ fn what_was_likely_meant_is_said() {
         "{}",
         ran.out
     );
+    let ran = orbgate(&["explain", "GET", "/v0", "--token", "user"]);
+    assert!(!ran.out.contains("`orbgate explain`"), "{}", ran.out);
 }
 
 #[test]

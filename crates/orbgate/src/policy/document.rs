@@ -30,7 +30,7 @@ pub(super) struct Document {
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = NAME, "maxLength" = MAX_NAME)))]
     pub(super) name: Option<Spanned<String>>,
     /// Which spellings of a request target are accepted: `strict` (no percent-encoding in a path; the default) or
-    /// `encoded_params` (percent-encoding inside parameters, where it has one spelling).
+    /// `encoded_params` (percent-encoding is also accepted in the values of parameters).
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
     pub(super) target: Option<Spanned<Target>>,
