@@ -112,11 +112,14 @@ export interface IssuerStatus {
 export interface ServedRoute {
   readonly method: string;
   readonly template: string;
+  /** Whether a gate comes before its handler; absent if that isn't known. */
+  readonly gated?: boolean;
 }
 
-/** A route that only the service or only the policy has. */
+/** A route that the policy lacks ("undeclared"), that the service lacks ("unserved"), or whose requests no gate sees ("ungated"). */
 export interface RouteDifference {
-  readonly kind: "undeclared" | "unserved";
+  readonly kind: "undeclared" | "unserved" | "ungated";
+  /** As policies write it; an ungated one as the router writes it. */
   readonly route: string;
   /** The policy's route that decides the requests of an undeclared one; `null` where they are denied. */
   readonly decidedAs: string | null;
@@ -163,8 +166,14 @@ export class Allowed {
   charge(body: Text): Charge | null;
 }
 
-/** What is known of a request, as any framework has it; `undefined` if no gate let it through. */
-export function allowed(request: object): Allowed | undefined;
+/**
+ * What is known of a request, as any framework has it. Throws if no gate let the request through, which fails it with a 500: its handler isn't
+ * behind a gate.
+ */
+export function allowed(request: object): Allowed;
+
+/** The same, or `undefined` if no gate let the request through: for code that also runs without one. */
+export function findAllowed(request: object): Allowed | undefined;
 
 /** What is read of a request of `node:http`. */
 export interface IncomingRequest {
@@ -184,6 +193,19 @@ export interface OutgoingResponse {
   end(): unknown;
 }
 
+/** What is used of a server of `node:http`, `node:https` or `node:http2`. */
+export interface GuardedServer {
+  emit(name: any, ...args: any[]): boolean;
+  listenerCount(name: any): number;
+}
+
+/**
+ * Decides what a server gives to other listeners than its request handler, before they get it: `upgrade` (a WebSocket handshake, as the `GET`
+ * that it is), `connect`, `checkContinue` and `checkExpectation`. Returns the server. `listener`, `middleware` and `hono` deny every request of
+ * a server that has such listeners and no guard; `fastify` guards its server itself.
+ */
+export function guard<Server extends GuardedServer>(gate: Gate, server: Server): Server;
+
 /** A handler for `http.createServer`, around yours. */
 export function listener<Request extends IncomingRequest, Response extends OutgoingResponse>(
   gate: Gate,
@@ -192,18 +214,21 @@ export function listener<Request extends IncomingRequest, Response extends Outgo
 
 /**
  * Middleware for Express 4 and 5 and Connect: `app.use(middleware(gate))` before the routes, or at a route. The route that Express takes
- * then must be the one that was decided.
+ * then must be the one that was decided, with the method that was decided. A request whose path was rewritten before the gate is denied.
  */
 export function middleware(gate: Gate): (request: IncomingRequest, response: OutgoingResponse, next: (error?: any) => void) => void;
 
 export interface FastifyOptions {
-  /** Whether the service refuses to start with a route that the policy lacks. True by default. */
+  /** Whether the service refuses to start with a route that the policy lacks or that was added before the gate. True by default. */
   readonly check?: boolean;
   /** Whether the route that Fastify takes must be the decided one. True by default; false only for literals with `*`, which Fastify cannot have. */
   readonly compare?: boolean;
 }
 
-/** A plugin for Fastify: it is for all routes of the instance that it is registered with, and of those below it. */
+/**
+ * A plugin for Fastify: it is for all routes of the instance that it is registered with, and of those that are registered below it afterwards. At
+ * the start, the gate's log lists the routes that no gate sees. It guards the server, unless `guard` already does.
+ */
 export function fastify(gate: Gate, options?: FastifyOptions): (instance: any, options: object, done: (error?: Error) => void) => void;
 
 export interface HonoOptions {

@@ -1,2 +1,2 @@
 // The same for `import`.
-export { Gate, Allowed, allowed, listener, middleware, fastify, refusal, routesOf } from "./gate.js";
+export { Gate, Allowed, allowed, findAllowed, guard, listener, middleware, fastify, hono, refusal, routesOf } from "./gate.js";

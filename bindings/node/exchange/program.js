@@ -4,7 +4,7 @@
 const readline = require("node:readline");
 const { parseArgs } = require("node:util");
 const { Engine } = require("orbgate");
-const { Gate, allowed } = require("orbgate/gate");
+const { Gate, findAllowed } = require("orbgate/gate");
 const servers = require("./servers.js");
 
 /** What is counted, by name and first label. @type {Record<string, Record<string, number>>} */
@@ -30,7 +30,7 @@ const say = (line) => process.stdout.write(`${line}\n`);
  * @param {object} request
  */
 function saw(method, target, request) {
-  const { decision, token } = allowed(request) ?? {};
+  const { decision, token } = findAllowed(request) ?? {};
   const text = JSON.stringify({
     method, target, route: decision?.route ?? null, scope: decision?.scope ?? null, kind: token?.kind ?? null,
     consumes: decision?.charge?.consumes ?? null,

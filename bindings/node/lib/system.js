@@ -1,5 +1,6 @@
 "use strict";
 // What Node has and browsers do not: shared libraries and files.
+const { subscribe } = require("node:diagnostics_channel");
 const fs = require("node:fs");
 const path = require("node:path");
 const { fileURLToPath } = require("node:url");
@@ -125,4 +126,4 @@ function readOpened(opened) {
   return bytes.subarray(0, end);
 }
 
-module.exports = { open, read, fileURLToPath, readRegular, unreadable };
+module.exports = { open, read, fileURLToPath, readRegular, unreadable, subscribe };

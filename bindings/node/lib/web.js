@@ -27,4 +27,7 @@ const readRegular = (_file, fail) => fail("there are no files here: give its tex
 /** @returns {unknown} */
 const unreadable = () => undefined;
 
-module.exports = { open, read, fileURLToPath, readRegular, unreadable };
+/** The frameworks that publish what they do are those of Node. */
+const subscribe = (/** @type {string} */ _channel, /** @type {(message: any) => void} */ _hear) => {};
+
+module.exports = { open, read, fileURLToPath, readRegular, subscribe, unreadable };

@@ -3,52 +3,27 @@
 const test = require("node:test");
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
-const http = require("node:http");
 const path = require("node:path");
 const { once } = require("node:events");
 const { spawn } = require("node:child_process");
 const { Engine } = require("orbgate");
-const { Gate, allowed, fastify, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
+const { allowed, fastify, findAllowed, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
 const { issuer, ask } = require("./support/issuer.js");
+const { gated, served } = require("./support/service.js");
 
 const express5 = require("express");
+// @ts-expect-error: it has no types
+const methodOverride = /** @type {(getter: string) => import("express").RequestHandler} */ (require("method-override"));
 // @ts-expect-error: its types are those of 5
 const express4 = /** @type {typeof express5} */ (require("express4"));
 
 const ROOT = path.join(__dirname, "..");
-const QUIET = { info() {}, warn() {}, error() {} };
 const RUN = "/api/v1/external/voxies/prompt/run";
-
-/**
- * A gate under the table of the specification, what it counts, and headers with a token of its issuer.
- * @param {import("node:test").TestContext} context
- * @param {Engine} [engine]
- */
-async function gated(context, engine = Engine.external()) {
-  const { tokens, token } = await issuer(context);
-  const counted = /** @type {string[]} */ ([]);
-  const count = (/** @type {string} */ name, /** @type {object} */ labels) => void counted.push([name, ...Object.values(labels)].join(" "));
-  const gate = new Gate(engine, tokens, { log: QUIET, count });
-  const bearer = (/** @type {string} */ scope) => ({ authorization: `Bearer ${token(scope)}` });
-  return { gate, counted, bearer };
-}
-
-/**
- * @param {import("node:test").TestContext} context
- * @param {http.RequestListener} listen
- */
-async function served(context, listen) {
-  const server = http.createServer(listen).listen(0, "127.0.0.1");
-  context.after(() => void server.close());
-  await once(server, "listening");
-  return /** @type {import("node:net").AddressInfo} */ (server.address()).port;
-}
 
 test("a service of node:http is told what its gate knows", async (context) => {
   const { gate, bearer } = await gated(context);
   const port = await served(context, listener(gate, (request, response) => {
     const known = allowed(request);
-    assert.ok(known !== undefined);
     const bonus = known.charge('{"allowBonusOrbsUse": true}');
     response.end(JSON.stringify([known.decision.route, known.token.subject, known.charge("{}")?.bonusAllowed, bonus?.bonusAllowed]));
   }));
@@ -56,13 +31,12 @@ test("a service of node:http is told what its gate knows", async (context) => {
   assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, [`POST ${RUN}`, "ada", false, true]]);
   const denied = await ask(port, "POST", RUN, bearer("read:voxies"));
   assert.deepEqual([denied.status, denied.body, denied.headers["content-length"], denied.headers["content-type"]], [403, "", "0", undefined]);
-  assert.equal(allowed({}), undefined);
 });
 
 for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["Express 5", express5]])) {
   test(`${name}: a mounted router is decided by the whole target`, async (context) => {
     const { gate, bearer } = await gated(context);
-    const router = express.Router().get("/orbs", (request, response) => void response.json([request.url, allowed(request)?.decision.scope]));
+    const router = express.Router().get("/orbs", (request, response) => void response.json([request.url, allowed(request).decision.scope]));
     // `url` is `/orbs` within it, which the policy does not have.
     const port = await served(context, express().use("/api/v1/external", middleware(gate), router));
     const { status, body } = await ask(port, "GET", "/api/v1/external/orbs", bearer("read:orbs"));
@@ -119,10 +93,109 @@ for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["
     assert.equal((await ask(port, "GET", "/api/v1/external/account", bearer("read:account"))).status, 404);
   });
 
+  test(`${name}: middleware inside the gate cannot have another route handle a request`, async (context) => {
+    const { gate, counted, bearer } = await gated(context);
+    const reached = /** @type {string[]} */ ([]);
+    const handler = (/** @type {string} */ text) => (/** @type {any} */ request, /** @type {any} */ response) => {
+      reached.push(text);
+      response.send(allowed(request).decision.route);
+    };
+    const app = express().use(middleware(gate)).use(methodOverride("_method"));
+    app.use((request, _, next) => {
+      request.url = request.url.replace(/\.csv$/, "/export");
+      next();
+    });
+    const keys = "/api/v1/external/keys/:keyId";
+    app.post("/api/v1/external/keys", handler("post keys")).get(keys, handler("get key")).delete(keys, handler("delete key"));
+    app.get(`${keys}/export`, handler("export"));
+    const engine = Engine.fromYaml(`orbgate: 1
+apis: { a: { base_path: /api/v1/external, scopes: {
+  read: { orbs: false, routes: ['GET /keys/{id}', 'GET /keys/{id}/export'] },
+  write: { orbs: false, routes: ['DELETE /keys/{id}', 'POST /keys/{id}', 'POST /keys'] } } } }`);
+    gate.policy.store(engine);
+    app.post(keys, handler("post key"));
+    const port = await served(context, app);
+    const asked = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {string} */ scope) => (
+      (await ask(port, method, `/api/v1/external/keys${path}`, bearer(scope))).status
+    );
+    // The same path and route are allowed for one method, and remembered.
+    for (let round = 1; round <= 2; round++) {
+      assert.equal(await asked("POST", "/7", "write"), 200);
+      assert.equal(await asked("POST", "/7?_method=DELETE", "write"), 404);
+      assert.equal(await asked("POST", "/7?_method=GET", "read write"), 404);
+      assert.equal(await asked("GET", "/7.csv", "read"), 404);
+      assert.equal(await asked("GET", "/7/export", "read"), 200);
+    }
+    assert.deepEqual(reached, ["post key", "export", "post key", "export"]);
+    assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 6);
+  });
+
+  test(`${name}: a handler without a route gets no rewritten path from before its gate`, async (context) => {
+    const { gate, bearer } = await gated(context);
+    const app = express();
+    app.use((request, _, next) => {
+      request.url = request.url.replace("/account", "/orbs");
+      next();
+    });
+    app.use("/api/v1/external/orbs", middleware(gate), (request, response) => void response.send(request.method + request.baseUrl + request.url));
+    const port = await served(context, app);
+    const all = bearer("read:orbs read:account");
+    // The root of a mount is `/` there.
+    for (const target of ["/api/v1/external/orbs", "/api/v1/external/orbs?x=1"]) {
+      assert.equal((await ask(port, "GET", target, all)).status, 200);
+    }
+    assert.equal((await ask(port, "GET", "/api/v1/external/account", all)).status, 404);
+  });
+
+  test(`${name}: of a route with several paths, the first that fits is compared`, async (context) => {
+    const { gate, bearer } = await gated(context);
+    const app = express().use(middleware(gate));
+    app.get(["/api/v1/external/orbs", "/api/v1/external/account"], (request, response) => void response.send(allowed(request).decision.scope));
+    app.post(["/api/v1/external/voxies/:voxieId/run", RUN], (_, response) => void response.send("run"));
+    app.get(["/api/v1/external/keys", /keys$/], (_, response) => void response.send("keys"));
+    app.get([/models/, "/api/v1/external/models"], (_, response) => void response.send("models"));
+    const port = await served(context, app);
+    const all = bearer("read:orbs read:account read:keys write:voxies read:models");
+    const asked = async (/** @type {string} */ method, /** @type {string} */ path) => (await ask(port, method, `/api/v1/external/${path}`, all)).status;
+    assert.deepEqual(await Promise.all(["orbs", "account", "keys"].map((path) => asked("GET", path))), [200, 200, 200]);
+    assert.equal(await asked("POST", "voxies/7/run"), 200);
+    assert.equal(await asked("POST", "voxies/prompt/run"), 404);
+    assert.equal(await asked("GET", "models"), 404);
+    const ungated = gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind !== "unserved");
+    assert.deepEqual(ungated.map(({ route }) => route), ["GET /{*}", "GET /{*}"]);
+  });
+
+  test(`${name}: a route that the gate does not see is reported, and its handler fails`, async (context) => {
+    const { gate, bearer } = await gated(context);
+    const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(allowed(request).token.subject);
+    const below = express.Router().get("/keys", handler).get("/account", middleware(gate), handler);
+    const after = express.Router().get("/orbs", handler);
+    const sub = express().get("/usage", handler);
+    const app = express();
+    app.get("/early", handler).get("/own", middleware(gate), handler).get("/late", handler, middleware(gate));
+    app.use("/early/router", below);
+    app.use("/api", middleware(gate)).get("/api/:any", handler).get("/:any/else", handler).get("/else", handler);
+    app.use("/api/v1/external", after).use("/api/sub", sub);
+    const routes = () => [...routesOf(below, "/early/router"), ...routesOf(after, "/api/v1/external"), ...routesOf(sub, "/api/sub"), ...routesOf(app)];
+    const ungated = () => gate.checkRoutes(routes()).filter(({ kind }) => kind === "ungated").map(({ route }) => route);
+    const found = ["GET /early/router/keys", "GET /early", "GET /late", "GET /:any/else", "GET /else"];
+    assert.deepEqual(ungated(), found);
+    assert.deepEqual(ungated(), found);
+    const whole = express().use(express.Router().use(middleware(gate))).get("/any", handler).use(after);
+    assert.deepEqual(gate.checkRoutes(routesOf(whole)).filter(({ kind }) => kind === "ungated"), []);
+    assert.equal(gate.checkRoutes(routesOf(express().get("/any", handler).use(middleware(gate)))).filter(({ kind }) => kind === "ungated").length, 1);
+
+    app.use((/** @type {any} */ error, /** @type {any} */ _request, /** @type {any} */ response, /** @type {any} */ _next) => void response.status(500).send(error.message));
+    const port = await served(context, app);
+    const { status, body } = await ask(port, "GET", "/early");
+    assert.deepEqual([status, body], [500, "no gate has let this request through: put the gate before this handler"]);
+    assert.equal((await ask(port, "GET", "/api/v1/external/orbs", bearer("read:orbs"))).body, "ada");
+  });
+
   test(`${name}: its routes are compared with the policy`, async (context) => {
     const { gate } = await gated(context);
     const below = express.Router().get("/orbs", () => {}).post("/voxies/:id/export", () => {});
-    const app = express().get("/api/v1/external/account", () => {}).use("/api/v1/external", below);
+    const app = express().use(middleware(gate)).get("/api/v1/external/account", () => {}).use("/api/v1/external", below);
     const found = gate.checkRoutes([...routesOf(app), ...routesOf(below, "/api/v1/external")]);
     assert.deepEqual(found.filter(({ kind }) => kind === "undeclared").map(({ route, decidedAs }) => [route, decidedAs]), [
       ["POST /api/v1/external/voxies/{id}/export", null],
@@ -137,7 +210,7 @@ test("Fastify takes the decided route, or the call is denied", async (context) =
   const app = require("fastify").fastify();
   context.after(() => app.close());
   await app.register(fastify(gate, { check: false }));
-  app.get("/api/v1/external/orbs", async (request) => allowed(request)?.token.subject);
+  app.get("/api/v1/external/orbs", async (request) => allowed(request).token.subject);
   app.get("/api/v1/:all/account", async () => "reached");
   app.setNotFoundHandler(async () => "reached");
   const answers = await Promise.all(["orbs", "account", "keys"].map(async (name) => {
@@ -159,6 +232,113 @@ test("a service of Fastify does not start with a route that its policy lacks", a
   });
   app.get("/healthz", async () => "outside of the gate");
   await assert.rejects(async () => app.ready(), /lacks routes that the service has: POST \/api\/v1\/external\/voxies\/\{id\}\/export$/);
+});
+
+test("a hook or a rewritten URL of Fastify cannot have another route handle a request", async (context) => {
+  const { gate, counted, bearer } = await gated(context);
+  const app = require("fastify").fastify({ rewriteUrl: ({ url = "" }) => url.replace(/account$/, "orbs") });
+  context.after(() => app.close());
+  app.addHook("onRequest", async ({ raw, headers }) => void (raw.method = String(headers["x-method"] ?? raw.method)));
+  app.register(fastify(gate, { check: false }));
+  app.get("/api/v1/external/orbs", async (request) => allowed(request).decision.route);
+  app.post("/api/v1/external/orbs", async () => "reached");
+  const all = bearer("read:orbs read:account");
+  const asked = async (/** @type {"GET" | "POST"} */ method, /** @type {string} */ name, headers = {}) => (
+    (await app.inject({ method, url: `/api/v1/external/${name}`, headers: { ...all, ...headers } })).statusCode
+  );
+  assert.equal(await asked("GET", "orbs"), 200);
+  assert.equal(await asked("GET", "account"), 404);
+  assert.equal(await asked("POST", "orbs", { "x-method": "GET" }), 404);
+  assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 2);
+});
+
+test("a route of Fastify that the gate does not see is reported, and its handler fails", async (context) => {
+  const { gate, logged, bearer } = await gated(context);
+  const make = require("fastify").fastify;
+  const orbs = async (/** @type {any} */ request) => allowed(request).token.subject;
+  const early = make();
+  context.after(() => early.close());
+  early.register(async (api) => void api.get("/api/v1/external/orbs", orbs));
+  early.register(fastify(gate));
+  await assert.rejects(async () => early.ready(), /does not see routes that were added before it: GET \/api\/v1\/external\/orbs$/);
+
+  const lacking = make();
+  context.after(() => lacking.close());
+  lacking.register(fastify(gate));
+  lacking.get("/nowhere", orbs); // Added before the plugin is loaded, which is later.
+  await assert.rejects(async () => lacking.ready(), /the policy lacks routes that the service has: GET \/nowhere$/);
+
+  const app = make();
+  context.after(() => app.close());
+  app.register(fastify(gate));
+  app.get("/api/v1/external/orbs", orbs);
+  const outer = make();
+  context.after(() => outer.close());
+  outer.register(async (api) => {
+    await api.register(fastify(gate));
+    api.get("/api/v1/external/orbs", orbs);
+  });
+  outer.get("/healthz", orbs);
+  for (const one of [app, outer]) {
+    assert.equal((await one.inject({ url: "/api/v1/external/orbs", headers: bearer("read:orbs") })).body, "ada");
+    assert.equal((await one.inject({ url: "/api/v1/external/orbs" })).statusCode, 401);
+  }
+  assert.equal((await outer.inject({ url: "/healthz" })).statusCode, 500);
+  assert.deepEqual(logged, ["orbgate: no gate sees GET /healthz"]);
+});
+
+test("middleware of Hono cannot have another route handle a request", async (context) => {
+  const { gate, counted, bearer } = await gated(context);
+  const [{ Hono }, { methodOverride: override }] = await Promise.all(["hono", "hono/method-override"].map((/** @type {any} */ name) => import(name)));
+  const orbs = "/api/v1/external/orbs";
+  const answer = (/** @type {any} */ c) => c.text(`${c.req.method} ${allowed(c.req).decision.route}`);
+  const as = (/** @type {string} */ method) => async (/** @type {any} */ c, /** @type {() => Promise<void>} */ next) => {
+    c.req.raw = new Request(c.req.url, { method, headers: c.req.raw.headers });
+    await next();
+  };
+  const asked = async (/** @type {any} */ app, /** @type {string} */ method, headers = {}) => {
+    const response = await app.request(orbs, { method, headers: { ...bearer("read:orbs"), ...headers } });
+    return [response.status, response.status === 200 ? await response.text() : ""];
+  };
+  // It is decided as a `GET`, and its handler is that of a `POST`.
+  const before = new Hono().use(as("GET")).use(hono(gate)).post(orbs, answer);
+  assert.deepEqual(await asked(before, "POST"), [404, ""]);
+  assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 1);
+  // What has let one request through knows nothing of another.
+  const inside = new Hono().use(hono(gate)).use(as("DELETE")).get(orbs, answer);
+  assert.deepEqual(await asked(inside, "GET"), [500, ""]);
+  // Hono's own has the application handle another request, which is decided anew; one without the gate has handlers that fail.
+  const engine = Engine.fromYaml("orbgate: 1\napis: { a: { base_path: /api/v1/external, scopes: { 'read:orbs': { orbs: false, routes: [POST /orbs] }, other: { orbs: false, routes: [DELETE /orbs] } } } }");
+  gate.policy.store(engine);
+  const app = new Hono().use(hono(gate));
+  app.use(override({ app, query: "_method" })).post(orbs, answer).delete(orbs, answer);
+  const posted = async (/** @type {string} */ scope) => {
+    const response = await app.request(`${orbs}?_method=DELETE`, { method: "POST", headers: bearer(scope) });
+    return [response.status, await response.text()];
+  };
+  assert.deepEqual(await posted("read:orbs"), [403, ""]);
+  assert.deepEqual(await posted("read:orbs other"), [200, `DELETE DELETE ${orbs}`]);
+  const plain = new Hono().post(orbs, answer).delete(orbs, answer);
+  const other = new Hono().use(hono(gate)).use(override({ app: plain, query: "_method" })).route("/", plain);
+  const response = await other.request(`${orbs}?_method=DELETE`, { method: "POST", headers: bearer("read:orbs") });
+  assert.equal(response.status, 500);
+});
+
+test("a route of Hono that the gate does not see is reported, and its handler fails", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const { Hono } = await import(/** @type {string} */ ("hono"));
+  const answer = (/** @type {any} */ c) => c.text(allowed(c.req).token.subject);
+  const ungated = (/** @type {any} */ app) => gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "ungated").map(({ route }) => route);
+  const own = new Hono().use(hono(gate)).get("/keys", answer).onError((/** @type {any} */ _, /** @type {any} */ c) => c.text("error", 500));
+  const app = new Hono().get("/early", answer).get("/own", hono(gate), answer).use("/api/*", hono(gate));
+  app.get("/api/v1/external/orbs", answer).get("/api", answer).get("/:any/else", answer).get("/else", answer).route("/sub", own).route("/bare", new Hono().get("/x", answer));
+  assert.deepEqual(ungated(app), ["GET /early", "GET /:any/else", "GET /else", "GET /bare/x"]);
+  assert.deepEqual(ungated(new Hono().use(hono(gate)).get("/any/:x", answer)), []);
+  assert.deepEqual(ungated(new Hono().use("/:a/x", hono(gate)).get("/any/x", answer).get("/any/y", answer).get("/any", answer)), ["GET /any/y", "GET /any"]);
+  assert.deepEqual(ungated(new Hono().use("/:a{[0-9]+}", hono(gate)).get("/any", answer)), ["GET /any"]);
+  assert.deepEqual(ungated(new Hono().get("/any", answer).use(hono(gate))), ["GET /any"]);
+  assert.equal((await app.request("/early")).status, 500);
+  assert.equal(await (await app.request("/api/v1/external/orbs", { headers: bearer("read:orbs") })).text(), "ada");
 });
 
 test("Hono takes the decided route, or the call is denied", async (context) => {
@@ -241,7 +421,7 @@ test("a request of the Fetch API gets a response, or goes on", async (context) =
   const asked = async (/** @type {string} */ url, /** @type {RequestInit} */ init) => {
     const request = new Request(url, init);
     const response = await refusal(gate, request);
-    return [response?.status, response && await response.text(), response?.headers.get("content-type") ?? null, allowed(request)?.decision.scope];
+    return [response?.status, response && await response.text(), response?.headers.get("content-type") ?? null, findAllowed(request)?.decision.scope];
   };
   assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs?x=1", { headers: bearer("read:orbs") }), [undefined, undefined, null, "read:orbs"]);
   assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs", {}), [401, "", null, undefined]);

@@ -1,6 +1,6 @@
 // Checked by `tsc --strict`, never run: what the types promise to users, with `import`.
 import { Engine, type Decision, type Deny, type RouteId, type Token } from "orbgate";
-import { Gate, allowed, fastify, listener, middleware, refusal } from "orbgate/gate";
+import { Gate, allowed, fastify, findAllowed, guard, hono, listener, middleware, refusal } from "orbgate/gate";
 import express from "express";
 import { fastify as server } from "fastify";
 import http from "node:http";
@@ -42,7 +42,10 @@ export function questions(route: RouteId): Decision[] {
 declare const gate: Gate;
 express().use(middleware(gate));
 server().register(fastify(gate, { check: true }));
-http.createServer(listener(gate, (request: http.IncomingMessage, response: http.ServerResponse) => response.end(allowed(request)?.token.subject)));
+const service: http.Server = guard(gate, http.createServer(listener(gate, (request: http.IncomingMessage, response: http.ServerResponse) => response.end(allowed(request).token.subject))));
+void [service, hono(gate)];
+// @ts-expect-error: without a gate there is nothing
+void findAllowed(service).token;
 export const refused: Promise<Response | undefined> = refusal(gate, new Request("https://api.example.com/"));
 // @ts-expect-error: an option that there is not
 new Gate(engine, "", { flat_403: true });

@@ -43,10 +43,22 @@ class Allowed {
  * @param {object} request
  * @returns {Allowed | undefined}
  */
-function allowed(request) {
+function findAllowed(request) {
   // Requests of Fastify and of Hono's context have the server's own.
   const { raw = request } = /** @type {{ raw?: object }} */ (request);
   return known.get(raw);
+}
+
+/**
+ * @param {object} request
+ * @returns {Allowed}
+ */
+function allowed(request) {
+  const found = findAllowed(request);
+  if (found === undefined) {
+    throw new Error("no gate has let this request through: put the gate before this handler");
+  }
+  return found;
 }
 
 /**
@@ -55,4 +67,4 @@ function allowed(request) {
  */
 const allow = (request, what) => known.set(request, what);
 
-module.exports = { Allowed, allowed, allow };
+module.exports = { Allowed, allowed, findAllowed, allow };

@@ -1,5 +1,6 @@
 "use strict";
-// Which of the handlers of Hono answer a request, and at which templates.
+// Which of the handlers of Hono answer a request, at which templates, and whether a gate sees it before.
+const { isGate } = require("./seen.js");
 
 /** @typedef {{ method: string, path: string, handler: Function & { __COMPOSED_HANDLER?: Function } }} Route */
 
@@ -13,13 +14,17 @@ const answers = (/** @type {Route} */ { handler }) => unwrapped(handler).length 
 const mayAnswer = (/** @type {Route} */ { method, path }) => method !== "ALL" && !path.includes("*");
 
 /**
- * The templates of the handlers that may answer a request, up to the first that must. None: nothing says who answers.
+ * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, which middleware has put
+ * in place of the one that came. None: nothing says who answers.
  * @param {Route[]} routes that fit, in their order
+ * @param {string} method
  */
-function taken(routes) {
+function taken(routes, method) {
   const end = routes.findIndex(answers);
   const all = end < 0 ? routes : routes.slice(0, end + 1);
-  return new Set(all.filter((route) => answers(route) || mayAnswer(route)).map(({ path }) => templateOf(path)));
+  // Hono has the routes of `GET` answer `HEAD`.
+  const methods = ["ALL", method, method === "HEAD" ? "GET" : method];
+  return new Set(all.filter((route) => answers(route) || mayAnswer(route)).map((route) => (methods.includes(route.method) ? templateOf(route.path) : null)));
 }
 
 /**
@@ -32,8 +37,26 @@ function templateOf(path) {
 }
 
 /** The routes of an application of Hono. @type {(routes: Route[]) => import("../../gate.js").ServedRoute[]} */
-const routesOfHono = (routes) => (
-  routes.filter((route) => answers(route) || mayAnswer(route)).map(({ method, path }) => ({ method, template: templateOf(path) }))
-);
+const routesOfHono = (routes) => routes.flatMap((route, at) => {
+  const { method, path, handler } = route;
+  if (isGate(unwrapped(handler)) || !(answers(route) || mayAnswer(route))) {
+    return [];
+  }
+  const gated = routes.slice(0, at).some((other) => isGate(unwrapped(other.handler)) && ["ALL", method].includes(other.method) && covers(other.path, path));
+  return [{ method, template: templateOf(path), gated }];
+});
+
+/**
+ * Whether every path of one pattern is also one of another.
+ * @param {string} outer
+ * @param {string} inner
+ */
+function covers(outer, inner) {
+  const [wide, narrow] = [outer.split("/"), inner.split("/")];
+  const isRest = wide.at(-1) === "*";
+  const fits = (/** @type {string} */ segment, /** @type {number} */ at) => segment === narrow[at] || /^:[^{]*$/.test(segment) || (segment === "*" && at < narrow.length);
+  const start = isRest ? wide.slice(0, -1) : wide;
+  return (isRest ? narrow.length >= start.length : narrow.length === start.length) && start.every(fits);
+}
 
 module.exports = { taken, routesOfHono };

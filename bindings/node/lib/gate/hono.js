@@ -1,6 +1,7 @@
 "use strict";
 // Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
 const { taken } = require("./hono-routes.js");
+const { asGate } = require("./seen.js");
 const { refused } = require("./web.js");
 
 /**
@@ -8,11 +9,12 @@ const { refused } = require("./web.js");
  * @param {import("../../gate.js").HonoOptions} [options]
  */
 function hono(gate, { compare = true } = {}) {
-  return async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
+  return asGate(async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
-    const templates = compare ? [...taken(matchedRoutes.slice(routeIndex + 1))] : [undefined];
-    return (await refused(gate, raw, templates.length === 0 ? [null] : templates)) ?? next();
-  };
+    const templates = compare ? [...taken(matchedRoutes.slice(routeIndex + 1), raw.method)] : [undefined];
+    // Node's server is known by the request that it has made this one of.
+    return (await refused(gate, raw, templates.length === 0 ? [null] : templates, context.env?.incoming)) ?? next();
+  });
 }
 
 module.exports = { hono };

@@ -2,14 +2,17 @@
 // Requests and responses of Node's servers: `node:http`, Connect, Express, and Fastify above them.
 const { Allowed, allow } = require("./allowed.js");
 const { FAULT } = require("./answer.js");
+const { takenOf } = require("./express-routes.js");
 const { againOf, logOf } = require("./gate.js");
+const { intercept, unguarded } = require("./guard.js");
 const { compareRoutes } = require("./routed.js");
-const { templateOf } = require("./routes.js");
+const { asGate } = require("./seen.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
  * @typedef {import("../../gate.js").IncomingRequest} Request
  * @typedef {import("../../gate.js").OutgoingResponse} Response
+ * @typedef {import("../../gate.js").Question} Question
  * @typedef {InstanceType<typeof import("./gate.js").Gate>} Gate
  */
 
@@ -19,23 +22,15 @@ const wire = (/** @type {string} */ text) => Buffer.from(text, "latin1");
 /**
  * @param {Request} request
  * @param {string | null} [template] that a router has taken
- * @returns {import("../../gate.js").Question}
+ * @returns {Question}
  */
 function questionOf(request, template) {
-  const { method = "", url = "", originalUrl = url, rawHeaders } = request;
+  // Requests of a server have `rawHeaders`; those that tests make up might not.
+  const { method = "", url = "", originalUrl = url, headers, rawHeaders = Object.entries(headers).flat() } = request;
   const authorization = rawHeaders.filter((_, at) => at % 2 === 1 && /^authorization$/i.test(rawHeaders[at - 1] ?? "")).map(wire);
-  const headerNames = Object.keys(request.headers).filter((name) => name.includes("method"));
+  const headerNames = Object.keys(headers).filter((name) => name.includes("method"));
   return { method, target: wire(originalUrl), authorization, headerNames, ...template === undefined ? {} : { template } };
 }
-
-/**
- * The template of the route of Express that a request is in, if it is in one.
- * @param {Request} request
- */
-const routeOf = ({ baseUrl = "", route }) => (
-  // What is cut off is text of the path: no colon in it begins a parameter.
-  route === undefined || route === null ? undefined : templateOf(baseUrl.replace(/[:*]/g, "\\$&"), route.path)
-);
 
 /**
  * Answers a denial: nothing but its status and what HTTP wants with it.
@@ -73,22 +68,61 @@ function answered(gate, ask, response, next) {
 const passed = new WeakMap();
 
 /**
+ * Asks a gate about a request, and not once more in its counters if the gate has let it through before.
+ * @param {Gate} gate
+ * @param {object} request of the server
+ * @param {Question} question
+ */
+const askOnce = (gate, request, question) => (passed.get(request)?.has(gate) ? againOf(gate, question) : gate.answer(question));
+
+/**
+ * @param {Gate} gate
+ * @param {object} request of the server
+ */
+const hasPassed = (gate, request) => passed.set(request, (passed.get(request) ?? new Set()).add(gate));
+
+/**
  * Lets a request through, or answers it.
  * @param {Gate} gate
  * @param {Request} request
  * @param {Response} response
- * @param {string | null | undefined} template
+ * @param {Question} question
  * @param {(answer: Answer) => void} next
  */
-function pass(gate, request, response, template, next) {
-  const question = questionOf(request, template);
-  const gates = passed.get(request) ?? new Set();
-  const ask = () => (gates.has(gate) ? againOf(gate, question) : gate.answer(question));
-  answered(gate, ask, response, (answer) => {
-    passed.set(request, gates.add(gate));
+function pass(gate, request, response, question, next) {
+  answered(gate, () => askOnce(gate, request, question), response, (answer) => {
+    hasPassed(gate, request);
     allow(request, new Allowed(question, answer));
     next(answer);
   });
+}
+
+/** The servers whose log has the reason why nothing passes. @type {WeakSet<object>} */
+const told = new WeakSet();
+
+/**
+ * Whether the server of a request has listeners that get requests without a gate. Then nothing passes, so that it is noticed.
+ * @param {Gate} gate
+ * @param {any} request
+ * @param {import("../../gate.js").GuardedServer} [server]
+ */
+function isOpen(gate, request, server = request.socket?.server) {
+  const event = unguarded(server, request.stream?.session);
+  if (server !== undefined && event !== undefined && !told.has(server)) {
+    told.add(server);
+    const advice = event === "stream" ? "handle requests instead of streams" : "call `guard(gate, server)`";
+    logOf(gate).error(`orbgate: every request is denied: the server's listeners for \`${event}\` get requests without a gate: ${advice}`);
+  }
+  return event !== undefined;
+}
+
+/**
+ * @param {Gate} gate
+ * @param {import("../../gate.js").GuardedServer} server
+ */
+function guard(gate, server) {
+  intercept(server, (request, response, next) => pass(gate, request, response, questionOf(request), next));
+  return server;
 }
 
 /**
@@ -96,7 +130,29 @@ function pass(gate, request, response, template, next) {
  * @param {(request: any, response: any) => void} next
  */
 function listener(gate, next) {
-  return (/** @type {any} */ request, /** @type {any} */ response) => pass(gate, request, response, undefined, () => next(request, response));
+  return (/** @type {any} */ request, /** @type {any} */ response) => (
+    isOpen(gate, request) ? refuse(response, FAULT) : pass(gate, request, response, questionOf(request), () => next(request, response))
+  );
+}
+
+/**
+ * The template of the route of Express that a request is in, if it is in one.
+ * @param {Request} request
+ */
+const routeOf = ({ baseUrl = "", url = "", route }) => (
+  // What is cut off is text of the path: no colon in it begins a parameter.
+  route === undefined || route === null ? undefined : takenOf(baseUrl.replace(/[:*]/g, "\\$&"), route.path, baseUrl + pathOf(url))
+);
+
+const pathOf = (/** @type {string} */ url) => url.split("?", 1)[0] ?? "";
+
+/**
+ * Whether middleware of Express has put another path in place of the one that came. What a mounted router cuts off is in `baseUrl`.
+ * @param {Request} request
+ */
+function isRewritten({ url = "", originalUrl = url, baseUrl }) {
+  const [seen, came] = [pathOf(url), pathOf(originalUrl)];
+  return baseUrl !== undefined && baseUrl + seen !== came && !(seen === "/" && baseUrl === came);
 }
 
 /** @param {Gate} gate */
@@ -104,25 +160,27 @@ function middleware(gate) {
   /** What routers have taken where it was the decided one, so that they are compared once. @type {Set<string>} */
   const agreed = new Set();
 
-  return (/** @type {any} */ request, /** @type {any} */ response, /** @type {() => void} */ next) => {
-    const taken = routeOf(request);
-    pass(gate, request, response, taken, ({ decision }) => {
-      if (taken === undefined) {
-        compareRoutes(request, (goOn) => {
-          const template = routeOf(request) ?? null;
-          const pair = `${decision.policy} ${decision.route} ${template}`;
-          if (agreed.has(pair)) {
-            return goOn();
-          }
-          return answered(gate, () => againOf(gate, questionOf(request, template)), response, () => {
-            agreed.add(pair);
-            goOn();
-          });
+  return asGate((/** @type {any} */ request, /** @type {any} */ response, /** @type {() => void} */ next) => {
+    if (isOpen(gate, request)) {
+      return refuse(response, FAULT);
+    }
+    const question = questionOf(request, isRewritten(request) ? null : routeOf(request));
+    return pass(gate, request, response, question, ({ decision }) => {
+      compareRoutes(request, (goOn) => {
+        // A handler of another method was not decided about.
+        const template = request.method === question.method ? routeOf(request) ?? null : null;
+        const pair = `${decision.policy} ${decision.route} ${template}`;
+        if (agreed.has(pair)) {
+          return goOn();
+        }
+        return answered(gate, () => againOf(gate, { ...question, template }), response, () => {
+          agreed.add(pair);
+          goOn();
         });
-      }
+      });
       next();
     });
-  };
+  });
 }
 
-module.exports = { listener, middleware, pass };
+module.exports = { askOnce, guard, hasPassed, isOpen, listener, middleware, pass, questionOf, refuse };

@@ -5,6 +5,7 @@ const { openOf } = require("../engine.js");
 const { OK, check } = require("../errors.js");
 const { text } = require("../library.js");
 const { gates, gateSizes } = require("./abi.js");
+const { routesOfExpress } = require("./express-routes.js");
 const { routesOfHono } = require("./hono-routes.js");
 const { given } = require("./options.js");
 
@@ -27,11 +28,17 @@ function differences(engine, routes) {
     for (let next = pointer === 0 ? null : difference(pointer, 0); next !== null; next = difference(pointer, list.length)) {
       list.push(next);
     }
-    return list;
+    return [...list, ...served.filter(({ gated }) => gated === false).map(ungated)];
   } finally {
     gates.differencesFree(pointer);
   }
 }
+
+/**
+ * @param {ServedRoute} route
+ * @returns {import("../../gate.js").RouteDifference}
+ */
+const ungated = ({ method, template }) => Object.freeze({ kind: "ungated", route: `${method.toUpperCase()} ${template}`, decidedAs: null });
 
 /**
  * @param {number} pointer
@@ -54,24 +61,6 @@ function difference(pointer, at) {
  * @param {string} [prefix] where it is mounted
  * @returns {ServedRoute[]}
  */
-function routesOf(router, prefix = "") {
-  if (Array.isArray(router.routes)) {
-    return routesOfHono(router.routes);
-  }
-  // An application has a router: of Express 4, where `router` is an error, it is `_router`.
-  const stack = router.stack ?? (router._router ?? router.router)?.stack ?? [];
-  return [...stack].flatMap(({ route }) => (route === undefined ? [] : Object.keys(route.methods).flatMap((method) => (
-    [route.path].flat().map((path) => ({ method, template: templateOf(prefix, path) ?? "/*" }))
-  ))));
-}
+const routesOf = (router, prefix = "") => (Array.isArray(router.routes) ? routesOfHono(router.routes) : routesOfExpress(router, prefix));
 
-/**
- * The template of a route of Express below a prefix; none if it is a pattern.
- * @param {string} prefix
- * @param {unknown} path
- */
-function templateOf(prefix, path) {
-  return typeof path !== "string" ? null : path === "/" && prefix !== "" ? prefix : prefix + path;
-}
-
-module.exports = { differences, routesOf, templateOf };
+module.exports = { differences, routesOf };

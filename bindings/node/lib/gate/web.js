@@ -3,6 +3,7 @@
 const { Allowed, allow } = require("./allowed.js");
 const { FAULT } = require("./answer.js");
 const { againOf, logOf } = require("./gate.js");
+const { askOnce, hasPassed, isOpen } = require("./http.js");
 
 /**
  * Path and query as the service has them: the server has normalised them.
@@ -17,22 +18,27 @@ function targetOf(url) {
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
  * @param {(string | null | undefined)[]} templates that a router has taken for it, each of which must be the decided one
+ * @param {any} [incoming] the request of `node:http` that it was made of
  * @returns {Promise<any>} `undefined` for a request that may go on
  */
-async function refused(gate, request, [first, ...others]) {
+async function refused(gate, request, [first, ...others], incoming) {
   let answer;
   try {
+    if (incoming !== undefined && isOpen(gate, incoming)) {
+      return responseOf(FAULT);
+    }
     const { method, url, headers } = request;
     // Several values come joined by a comma, which no token has.
     const value = headers.get("authorization");
     const headerNames = [...headers.keys()].filter((name) => name.includes("method"));
     const asked = { method, target: targetOf(url), authorization: value === null ? [] : [value], headerNames };
     const question = first === undefined ? asked : { ...asked, template: first };
-    answer = await gate.answer(question);
+    answer = await askOnce(gate, incoming ?? request, question);
     for (const template of others) {
       answer = answer.isAllow ? await againOf(gate, { ...asked, template: template ?? null }) : answer;
     }
     if (answer.isAllow) {
+      hasPassed(gate, incoming ?? request);
       allow(request, new Allowed(question, answer));
       return undefined;
     }
@@ -40,8 +46,13 @@ async function refused(gate, request, [first, ...others]) {
     logOf(gate).error(`orbgate: a request is denied: ${error instanceof Error ? error.message : error}`);
     answer = FAULT;
   }
-  return new Response(null, { status: answer.httpStatus ?? FAULT.httpStatus, headers: { ...answer.headers, "content-length": "0" } });
+  return responseOf(answer);
 }
+
+/** @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>> }} answer */
+const responseOf = ({ httpStatus, headers }) => (
+  new Response(null, { status: httpStatus ?? FAULT.httpStatus, headers: { ...headers, "content-length": "0" } })
+);
 
 /**
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
