@@ -20,6 +20,9 @@ struct Arguments {
     /// Every language that the machine has, in each of its frameworks
     #[arg(long, conflicts_with_all = ["language", "listen"])]
     every: bool,
+    /// With `--every`: of each language, only the first framework gets all groups, and the others only `exchanges`
+    #[arg(long, requires = "every")]
+    quick: bool,
     /// Becomes the program, at this address
     #[arg(long, requires = "policy", requires = "tokens")]
     listen: Option<String>,
@@ -59,7 +62,7 @@ fn gate(arguments: Arguments) -> Result<()> {
         false => &arguments.group,
     };
     if arguments.every {
-        return all(groups, &arguments.home);
+        return all(groups, arguments.quick, &arguments.home);
     }
     let program = match arguments.language.split_first() {
         None => Program::new(arguments.program),
@@ -82,17 +85,29 @@ fn gate(arguments: Arguments) -> Result<()> {
 }
 
 /// Every program, as many at once as there are processors: much of the time is spent waiting for what must take long.
-fn all(groups: &[Group], home: &str) -> Result<()> {
+fn all(groups: &[Group], is_quick: bool, home: &str) -> Result<()> {
     let programs = every()?;
+    let is_first = |at: usize| {
+        let language = |(language, _): &(&'static str, _)| *language;
+        let before = at.checked_sub(1).and_then(|before| programs.get(before));
+        before.map(language) != programs.get(at).map(language)
+    };
     let next = AtomicUsize::new(0);
     let lane = || {
-        while let Some((language, framework)) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((language, framework)) = programs.get(at) else {
+                return Ok(());
+            };
             let name = [*language, framework.unwrap_or_default()].join(" ");
             let name = name.trim_end();
+            let groups = match is_quick && !is_first(at) {
+                true => &[Group::Exchanges],
+                false => groups,
+            };
             let count = run(name, build(language, *framework)?, groups, home)?;
             println!("{name}: ran {count} exchanges");
         }
-        Ok(())
     };
     thread::scope(|scope| {
         let lanes = thread::available_parallelism().map_or(1, usize::from);

@@ -7,7 +7,11 @@
     reason = "a test reads its files and fails by panicking"
 )]
 
-#[allow(unreachable_pub, dead_code, reason = "the tests of the core use the rest")]
+#[allow(
+    unreachable_pub,
+    dead_code,
+    reason = "the tests of the core use the rest"
+)]
 #[path = "../../orbgate/tests/support/invalid.rs"]
 mod invalid;
 

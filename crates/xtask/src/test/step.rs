@@ -49,7 +49,7 @@ pub(crate) enum Step {
     Wasm,
     /// Real proxies pass only allowed requests: nginx, HAProxy, Caddy, Traefik, Envoy before a backend
     Gateway,
-    /// Every language's gate gives the same answers to the same requests, over real sockets
+    /// Every language's gate gives the same answers to the same requests, over real sockets; all of them in its first framework
     Gates,
     /// Every published crate compiles with each feature alone and with none, and its pages build with the default features
     Features,
@@ -69,6 +69,8 @@ pub(crate) enum Step {
     Aarch64,
     /// Licences and sources of all dependencies are accepted
     Deny,
+    /// Every language's gate in each framework gives the same answers to all requests
+    Frameworks,
     /// All tests of the Python package in every Python but the newest
     Pythons,
     /// The Go package over the C library under the race detector
@@ -129,7 +131,7 @@ impl Step {
             }
             Self::GoModule | Self::Dist | Self::Aarch64 => When::IfChanged,
             Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
-            Self::Deny | Self::Soak | Self::Mutants => When::Assure,
+            Self::Frameworks | Self::Deny | Self::Soak | Self::Mutants => When::Assure,
         }
     }
 
@@ -138,7 +140,7 @@ impl Step {
             Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => {
                 Lane::Languages
             }
-            Self::Gateway | Self::Gates => Lane::Languages,
+            Self::Gateway | Self::Gates | Self::Frameworks => Lane::Quiet,
             Self::Mutants | Self::Soak | Self::Pythons => Lane::Quiet,
             _ => Lane::Cargo,
         }
@@ -173,6 +175,7 @@ impl Step {
             Self::Aarch64 => &["crates/orbgate/src", "benches/instructions-aarch64.tsv"],
             Self::Miri | Self::Threads => &["crates/orbgate/src/vector", "crates/orbgate-capi/src"],
             Self::Pythons => &["bindings/python", "crates/orbgate-python"],
+            Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
             Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
             Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src"],
             Self::Mutants => &["crates/*/src", ".cargo/mutants.toml"],
@@ -266,7 +269,8 @@ impl Step {
             Self::Race => go::race(project),
             Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
-            Self::Gates => step(|| all(&["cargo run --quiet -p orbgate-exchange -- --every"])),
+            Self::Gates => step(|| all(&[&format!("{EXCHANGES} --quick")])),
+            Self::Frameworks => step(|| all(&[EXCHANGES])),
             Self::Dist => {
                 let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
                 dist::check(project, &without_a_build)
@@ -303,6 +307,8 @@ impl Step {
         }
     }
 }
+
+const EXCHANGES: &str = "cargo run --quiet -p orbgate-exchange -- --every";
 
 /// Runs the commands one after the other, up to the first that fails.
 fn all(lines: &[&str]) -> Result<()> {
