@@ -23,6 +23,8 @@ pytestmark = [pytest.mark.once, pytest.mark.browser]
 
 LOOK = Path(__file__).with_name("look.html")
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+# The page asks for Arial or one that is as wide, and otherwise takes what there is. No other font of the machine is seen.
+FONTS = {"Liberation": "fonts-liberation", "DejaVu": "fonts-dejavu-core"}
 FRAMES = [(width, dark) for width in (1280, 1000, 500, 380) for dark in (False, True)]
 POLICY = Policy.external()
 
@@ -49,7 +51,19 @@ def page(markup: str = "") -> str:
     return report(calls(markup), POLICY).html
 
 
-def look(page: str, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+def only(font: str, folder: Path) -> dict[str, str]:
+    """An environment in which these fonts are all that there is."""
+    found = [path for path in Path("/usr/share/fonts").rglob(f"{font}*.ttf")]
+    assert found, f"{font} is missing: apt-get install {FONTS[font]}"
+    (folder / "fonts").mkdir(exist_ok=True)
+    for path in found:
+        shutil.copy(path, folder / "fonts")
+    config = folder / "fonts.conf"
+    config.write_text(f"<fontconfig><dir>{folder / 'fonts'}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>")
+    return {**os.environ, "FONTCONFIG_FILE": str(config)}
+
+
+def look(page: str, folder: Path, font: str = "DejaVu") -> tuple[list[dict[str, Any]], list[str]]:
     """What is seen in each frame, and what the browser says on its console."""
     chromium = shutil.which("chromium")
     assert chromium is not None, "chromium is missing: apt-get install chromium, or leave it out with -m 'not browser'"
@@ -68,7 +82,8 @@ def look(page: str, folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     command += ["--allow-file-access-from-files", "--virtual-time-budget=60000", f"--user-data-dir={folder / 'profile'}"]
     if os.geteuid() == 0:
         command.append("--no-sandbox")
-    ran = subprocess.run([*command, (folder / "look.html").as_uri()], capture_output=True, text=True, check=True)
+    command.append((folder / "look.html").as_uri())
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=only(font, folder))
     seen = re.search(r"<body>(\[.*\])</body>", ran.stdout)
     assert seen, ran.stdout + ran.stderr
     return json.loads(html.unescape(seen[1])), re.findall(r"CONSOLE.*", ran.stderr)
@@ -114,8 +129,9 @@ def faults(frame: dict[str, Any]) -> list[str]:
     return found
 
 
-def test_a_person_can_read_it(tmp_path: Path) -> None:
-    frames, console = look(page(), tmp_path)
+@pytest.mark.parametrize("font", FONTS)
+def test_a_person_can_read_it(font: str, tmp_path: Path) -> None:
+    frames, console = look(page(), tmp_path, font)
     assert [(frame["width"], frame["dark"]) for frame in frames] == FRAMES
     for frame in frames:
         assert not faults(frame), (frame["width"], frame["scheme"])
@@ -124,8 +140,9 @@ def test_a_person_can_read_it(tmp_path: Path) -> None:
     assert all(frame["boxes"] for frame in frames)
 
 
-def test_what_a_log_has_does_nothing(tmp_path: Path) -> None:
-    frames, console = look(page("<script>document.title = 'ran'</script><img src=x>"), tmp_path)
+@pytest.mark.parametrize("font", FONTS)
+def test_what_a_log_has_does_nothing(font: str, tmp_path: Path) -> None:
+    frames, console = look(page("<script>document.title = 'ran'</script><img src=x>"), tmp_path, font)
     assert not console and [faults(frame) + [frame["title"]] * frame["scripts"] for frame in frames] == [[]] * len(FRAMES)
 
 

@@ -29,6 +29,12 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let nox = Nox::set_up(project)?;
         let java = java::for_spark();
         let browser = setup::apt("chromium", "chromium")?;
+        // The report's test shows a page in each of these.
+        let fonts = "fc-list -q 'Liberation Sans' && fc-list -q 'DejaVu Sans'";
+        let fonts = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(fonts);
+        let _ = fonts
+            .words("fontconfig fonts-liberation fonts-dejavu-core")
+            .run();
         for (program, name) in [("valgrind", "valgrind"), ("minisign -v", "minisign")] {
             if let StepResult::Skipped(what) = setup::apt(program, name)? {
                 skipped::note(&format!("Python's tests with {name}: {what}"))?;

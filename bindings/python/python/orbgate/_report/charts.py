@@ -81,7 +81,8 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
         }
         label = words("label", "left", 0, width - of_value - 8, "var(--ink)")
         value = words("value", "right", "width", of_value, "var(--quiet)")
-        return {"width": width, "height": {"step": ROW_HEIGHT}, "layer": [bar, label, value]}
+        # A letter such as Arial's `w` reaches a little to the left of where its text begins.
+        return {"width": width, "height": {"step": ROW_HEIGHT}, "padding": {"left": 1, "right": 1}, "layer": [bar, label, value]}
 
     return _draw(spec)
 
