@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -108,14 +109,24 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 	switch framework {
 	case "net/http":
 		mux := http.NewServeMux()
-		for _, template := range templates(engine, "{", "}", ":") {
+		all := templates(engine, "{", "}", ":")
+		// Of two that the mux does not take together, the one that wins in the policy: a literal before a parameter.
+		order := func(template string) string { return strings.ReplaceAll(template, "{", "\x7f") }
+		slices.SortFunc(all, func(one, two string) int { return strings.Compare(order(one), order(two)) })
+		for _, template := range all {
 			register(func() { mux.Handle(template, handler) })
 		}
-		mux.Handle("/", handler)
+		gated := http.Handler(mux)
 		if protect != nil {
-			return protect.Middleware(mux), nil
+			gated = protect.Mux(mux)
 		}
-		return mux, nil
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, pattern := mux.Handler(r); pattern == "" {
+				fallback.ServeHTTP(w, r)
+				return
+			}
+			gated.ServeHTTP(w, r)
+		}), nil
 	case "chi":
 		mux := chi.NewRouter()
 		routes := chi.Router(mux)

@@ -2,7 +2,7 @@
 //
 //	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens})
 //	…
-//	http.ListenAndServe(":8080", protect.Middleware(mux))
+//	http.ListenAndServe(":8080", protect.Mux(mux))
 //
 // What is verified and decided are the rules of the engine, the same in every language. This package fetches the issuers' keys, by
 // [net/http], and has the clocks; where the engine is WebAssembly it checks signatures, too, by Go's crypto packages.
@@ -204,6 +204,8 @@ type Answer struct {
 	Token *Token
 	// Err says why there is no answer: the caller has gone away, or the gate or the engine is closed. It denies.
 	Err error
+	// The request that it answers.
+	method, target string
 }
 
 // IsAllow says whether the request may pass.
@@ -262,7 +264,9 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 				// It was allowed by the route that it is about.
 				g.misrouted(engine.Decide(request.Method, request.Target, orbgate.NoToken()).About(), *step.Misrouted)
 			}
-			return answerOf(step), step
+			answer := answerOf(step)
+			answer.method, answer.target = request.Method, request.Target
+			return answer, step
 		case steps.StepCheckSignature:
 			isRight := g.keys.verify(step)
 			unixMS, monotonicMS = g.now()
@@ -331,7 +335,7 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 func (g *Gate) misrouted(route, matched string) {
 	g.count(terms.MisroutedTotal, Label{terms.LabelRoute, route}, Label{terms.LabelMatched, matched})
 	g.said.Do(func() {
-		g.config.Logger.Error("requests are refused: the router has taken a route that the policy lacks, or none", "route", route, "matched", matched)
+		g.config.Logger.Error("requests are denied: the router has taken a route that the policy lacks, or none, or the path was rewritten before the gate", "route", route, "matched", matched)
 	})
 }
 

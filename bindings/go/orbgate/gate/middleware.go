@@ -4,28 +4,48 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
-// Middleware lets through what the policy allows. A denial is a bare status, with WWW-Authenticate or Allow. What is known of an
-// allowed call is in its context: see [From].
+// Mux protects a mux: serve what it returns. A request reaches a handler only if the pattern that the mux has chosen is the policy's
+// template for that request. So a pattern that the policy lacks, a pattern with a host, a wildcard such as `{rest...}`, and a redirect of the
+// mux are denied and counted. A denial is a bare status, with WWW-Authenticate or Allow.
 //
-// Put it around the router. Where a router is outside it, set [Config.Template].
-func (g *Gate) Middleware(next http.Handler) http.Handler {
+// Handlers get their call by [HandlerFunc]. [Gate.CheckMux] compares the mux with the policy at the start.
+func (g *Gate) Mux(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := g.AskHTTP(r)
-		if !answer.IsAllow() {
-			answer.Deny(w)
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(With(r.Context(), answer)))
+		// The mux chooses once more, from the same request. Its Handler sets no path values, so it cannot be called instead.
+		_, pattern := mux.Handler(r)
+		serve(mux, w, r, g.AskRouted(r, templateOf(pattern, r.Method)))
 	})
 }
 
-// AskHTTP asks about a request of [net/http]: for frameworks whose middleware has another form.
+// Middleware protects a handler, such as another router than [http.ServeMux], and compares nothing with the routes in it. A mux is
+// protected as by [Gate.Mux]. If a router is outside the middleware, set [Config.Template].
+//
+// A handler that takes connections over belongs outside: `h2c.NewHandler(protect.Middleware(router), …)`. Within the gate, it gets no
+// request for HTTP/2, because the gate denies them.
+func (g *Gate) Middleware(next http.Handler) http.Handler {
+	if mux, is := next.(*http.ServeMux); is && g.config.Template == nil {
+		return g.Mux(mux)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(next, w, r, g.AskHTTP(r)) })
+}
+
+func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Answer) {
+	if !answer.IsAllow() {
+		answer.Deny(w)
+		return
+	}
+	next.ServeHTTP(w, r.WithContext(With(r.Context(), answer)))
+}
+
+// AskHTTP asks about a request of [net/http]: for frameworks whose middleware has another form. A request whose path was rewritten before,
+// so that r.URL is no longer that of r.RequestURI, is denied: put [http.StripPrefix] inside the gate.
 func (g *Gate) AskHTTP(r *http.Request) Answer {
 	if g.config.Template != nil {
 		return g.AskRouted(r, g.config.Template(r))
@@ -35,6 +55,10 @@ func (g *Gate) AskHTTP(r *http.Request) Answer {
 
 // Reads no body of a request that is denied.
 func (g *Gate) askWithBody(r *http.Request, request Request) Answer {
+	if probe, is := r.Context().Value(probeKey{}).(*probe); is {
+		probe.seenBy = g
+		return Answer{}
+	}
 	answer, step := g.ask(r.Context(), request)
 	if answer.IsAllow() && !request.AllowBonusOrbs && g.bodyAllowsBonusOrbs(r) {
 		request.AllowBonusOrbs = true
@@ -58,10 +82,12 @@ func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 }
 
 // AskRouted asks about a request that a router has taken to the route of this template, written with its prefix and as
-// [Config.Templates] says; empty where the router does not say.
+// [Config.Templates] says; empty if the router does not say. Otherwise it is [Gate.AskHTTP].
 func (g *Gate) AskRouted(r *http.Request, template string) Answer {
 	request := g.request(r)
-	request.Routed, request.Template = true, template
+	if !request.Routed {
+		request.Routed, request.Template = true, template
+	}
 	return g.askWithBody(r, request)
 }
 
@@ -76,7 +102,15 @@ func (g *Gate) request(r *http.Request) Request {
 	if g.config.BonusOrbs != nil {
 		request.AllowBonusOrbs = g.config.BonusOrbs(r)
 	}
+	// Whatever reads r.URL would see another path than the one that is decided: so no template is known.
+	request.Routed = isRewritten(r)
 	return request
+}
+
+// Whether something has changed the path since the request came. The query may change: no decision depends on it.
+func isRewritten(r *http.Request) bool {
+	path, _, _ := strings.Cut(r.RequestURI, "?")
+	return r.URL.EscapedPath() != path
 }
 
 // Deny writes the denial: a status, at most two headers, and no body.
@@ -101,13 +135,20 @@ func (a Answer) HTTPStatus() int {
 	return a.Status
 }
 
-// Pattern is a [Config.Template] for a gate inside an [http.ServeMux]: the path of the pattern that the mux has matched.
-func Pattern(r *http.Request) string {
-	_, path, found := strings.Cut(r.Pattern, "/")
-	if !found {
+// Pattern is a [Config.Template] for a gate inside an [http.ServeMux]: the template of the pattern that the mux has matched.
+func Pattern(r *http.Request) string { return templateOf(r.Pattern, r.Method) }
+
+// The template of a mux's pattern, `[METHOD ][HOST]/PATH`, if it is for the method. A host stays, so that it is no template of a policy.
+func templateOf(pattern, method string) string {
+	end := strings.IndexAny(pattern, " \t")
+	if end < 0 {
+		return pattern
+	}
+	// GET matches HEAD, too, which the policy has decided as HEAD.
+	if of := pattern[:end]; of != method && (of != http.MethodGet || method != http.MethodHead) {
 		return ""
 	}
-	return "/" + path
+	return strings.TrimLeft(pattern[end:], " \t")
 }
 
 // A Call is what a gate knows of an allowed call.
@@ -115,16 +156,37 @@ type Call struct {
 	Decision orbgate.Decision
 	// Token is never nil.
 	Token *Token
+	// The request that was decided.
+	method, target string
+}
+
+// A HandlerFunc is a handler that gets what the gate knows of its call. It runs only for the request that the gate has allowed: without a
+// gate, or if the method or the path has been rewritten since, the answer is a bare 500, and the log says why.
+type HandlerFunc func(w http.ResponseWriter, r *http.Request, call Call)
+
+// ServeHTTP calls f, if the gate has allowed the request.
+func (f HandlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	call, found := From(r.Context())
+	switch {
+	case !found:
+		slog.Error("no gate protects this handler", "pattern", r.Pattern)
+	case call.method != r.Method || call.target != r.RequestURI || isRewritten(r):
+		slog.Error("the request has been rewritten between the gate and this handler", "pattern", r.Pattern)
+	default:
+		f(w, r, call)
+		return
+	}
+	w.WriteHeader(http.StatusInternalServerError)
 }
 
 type key struct{}
 
 // With puts what an answer says into a context: for frameworks whose middleware has another form.
 func With(ctx context.Context, answer Answer) context.Context {
-	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token})
+	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.method, answer.target})
 }
 
-// From gives what is known of the call that a handler serves; false where no gate has let it through.
+// From gives what is known of the call that a handler serves; false if no gate has let it through. [HandlerFunc] answers 500 then.
 func From(ctx context.Context) (Call, bool) {
 	call, found := ctx.Value(key{}).(Call)
 	return call, found
