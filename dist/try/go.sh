@@ -33,6 +33,15 @@ types go build -o service .
 protect=$PWD/dist/try/protect.mjs url=$(asked $guide)
 (cd "$user/module" && prints "401 403 200" node "$protect" "$url" read:orders ./service)
 
+# Its sibling for gRPC: neither a call nor a stream passes without a token.
+begin grpc
+cp dist/try/grpc.go "$user/module/main.go"
+first yaml <(protection $guide) > "$user/module/policy.yaml"
+first yaml <(protection $guide | sed '1,/^`tokens.yaml`/d') > "$user/module/tokens.yaml"
+types $(protection $guide | sed -n 's/^`\(go get [^`]*\)`.*/\1/p')
+types go mod tidy
+prints "Unauthenticated Unauthenticated" types go run .
+
 # The same with a C compiler and the library that is linked into the program, by the guide's lines; with the modules in `vendor`, too.
 for arch in $ARCHES; do
     run=$(emulator "$arch") prefix= build=$(grep --max-count=1 '^go build -tags orbgate_cgo' $guide)

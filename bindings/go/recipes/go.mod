@@ -2,7 +2,10 @@ module github.com/orbgate/orbgate/bindings/go/recipes
 
 go 1.24.0
 
-replace github.com/orbgate/orbgate/bindings/go => ../
+replace (
+	github.com/orbgate/orbgate/bindings/go => ../
+	github.com/orbgate/orbgate/bindings/go/grpcgate => ../grpcgate
+)
 
 require (
 	github.com/gin-gonic/gin v1.10.1
@@ -10,6 +13,8 @@ require (
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/labstack/echo/v4 v4.13.4
 	github.com/orbgate/orbgate/bindings/go v0.0.0-00010101000000-000000000000
+	github.com/orbgate/orbgate/bindings/go/grpcgate v0.0.0-00010101000000-000000000000
+	golang.org/x/net v0.41.0
 	google.golang.org/grpc v1.75.1
 )
 
@@ -40,7 +45,6 @@ require (
 	github.com/valyala/fasttemplate v1.2.2 // indirect
 	golang.org/x/arch v0.8.0 // indirect
 	golang.org/x/crypto v0.39.0 // indirect
-	golang.org/x/net v0.41.0 // indirect
 	golang.org/x/sys v0.38.0 // indirect
 	golang.org/x/text v0.26.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20250707201910-8d1bb00bc6a7 // indirect

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/orbgate/orbgate/bindings/go/grpcgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
@@ -30,7 +31,9 @@ apis:
   health:
     base_path: ''
     scopes:
-      read:health: { orbs: false, routes: [POST /grpc.health.v1.Health/Check] }
+      read:health:
+        orbs: false
+        routes: [POST /grpc.health.v1.Health/Check, POST /grpc.health.v1.Health/Watch, POST /other.Service/Call]
 `
 
 // An issuer with a real server and one key: where it is, and what makes its tokens.
@@ -71,13 +74,81 @@ type seen struct {
 }
 
 func (s seen) Check(ctx context.Context, request *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
-	call, _ := gate.From(ctx)
+	call, err := grpcgate.From(ctx)
+	if err != nil {
+		return nil, err
+	}
 	s.calls <- call
 	return s.HealthServer.Check(ctx, request)
 }
 
-// The other recipes go through the exchanges of policy/cases/gate.
-func TestACallOfGRPCIsAnswered(t *testing.T) {
+func (s seen) Watch(_ *grpc_health_v1.HealthCheckRequest, stream grpc_health_v1.Health_WatchServer) error {
+	call, err := grpcgate.From(stream.Context())
+	if err != nil {
+		return err
+	}
+	s.calls <- call
+	return stream.Send(&grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING})
+}
+
+// A handler of methods that the server does not know, as a proxy has it.
+func (s seen) other(_ any, stream grpc.ServerStream) error {
+	call, err := grpcgate.From(stream.Context())
+	if err != nil {
+		return err
+	}
+	s.calls <- call
+	return stream.SendMsg(&grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING})
+}
+
+// A health service, gated by these options, and its client.
+func healthOf(t *testing.T, options ...grpc.ServerOption) (service seen, connection *grpc.ClientConn) {
+	t.Helper()
+	service = seen{health.NewServer(), make(chan gate.Call, 1)}
+	server := grpc.NewServer(append(options, grpc.UnknownServiceHandler(service.other))...)
+	grpc_health_v1.RegisterHealthServer(server, service)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	connection, err = grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	return service, connection
+}
+
+// How a method is called, as one call or as a stream of answers.
+func calls(connection *grpc.ClientConn) map[string]func(context.Context) (*grpc_health_v1.HealthCheckResponse, error) {
+	streamed := func(method string) func(context.Context) (*grpc_health_v1.HealthCheckResponse, error) {
+		return func(ctx context.Context) (*grpc_health_v1.HealthCheckResponse, error) {
+			stream, err := connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method)
+			if err != nil {
+				return nil, err
+			}
+			response := new(grpc_health_v1.HealthCheckResponse)
+			if err := stream.SendMsg(new(grpc_health_v1.HealthCheckRequest)); err != nil {
+				return nil, err
+			}
+			if err := stream.CloseSend(); err != nil {
+				return nil, err
+			}
+			return response, stream.RecvMsg(response)
+		}
+	}
+	return map[string]func(context.Context) (*grpc_health_v1.HealthCheckResponse, error){
+		"call": func(ctx context.Context) (*grpc_health_v1.HealthCheckResponse, error) {
+			return grpc_health_v1.NewHealthClient(connection).Check(ctx, nil)
+		},
+		"stream":         streamed("/grpc.health.v1.Health/Watch"),
+		"unknown method": streamed("/other.Service/Call"),
+	}
+}
+
+func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
 	url, token := issuer(t)
 	engine, err := orbgate.FromYAML(policy)
 	if err != nil {
@@ -88,51 +159,48 @@ func TestACallOfGRPCIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer protect.Close()
-	server := grpc.NewServer(grpc.UnaryInterceptor(GRPC(protect)))
-	service := seen{health.NewServer(), make(chan gate.Call, 1)}
-	grpc_health_v1.RegisterHealthServer(server, service)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = server.Serve(listener) }()
-	defer server.Stop()
-	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	client := grpc_health_v1.NewHealthClient(connection)
+	service, connection := healthOf(t, grpcgate.Options(protect)...)
 	bearer := func(token string) []string { return []string{"authorization", "Bearer " + token} }
 	right := bearer(token(claims(url, "read:health")))
-	for name, row := range map[string]struct {
-		metadata []string
-		code     codes.Code
-	}{
-		"right":         {right, codes.OK},
-		"no token":      {nil, codes.Unauthenticated},
-		"no JWT":        {bearer("a.b.c"), codes.Unauthenticated},
-		"two tokens":    {append(right[:2:2], right...), codes.Unauthenticated},
-		"another scope": {bearer(token(claims(url, "read:orbs"))), codes.PermissionDenied},
-	} {
-		response, err := client.Check(metadata.AppendToOutgoingContext(t.Context(), row.metadata...), nil)
-		if status.Code(err) != row.code {
-			t.Errorf("%s: %v", name, err)
-		}
-		select {
-		case call := <-service.calls:
-			known := call.Token.Subject == "me" && call.Decision.Scope() == "read:health"
-			if row.code != codes.OK || !known || response.Status != grpc_health_v1.HealthCheckResponse_SERVING {
-				t.Errorf("%s: reached the service with %+v", name, call)
+	for kind, call := range calls(connection) {
+		for name, row := range map[string]struct {
+			metadata []string
+			code     codes.Code
+		}{
+			"right":           {right, codes.OK},
+			"no token":        {nil, codes.Unauthenticated},
+			"no JWT":          {bearer("a.b.c"), codes.Unauthenticated},
+			"two tokens":      {append(right[:2:2], right...), codes.Unauthenticated},
+			"another scope":   {bearer(token(claims(url, "read:orbs"))), codes.PermissionDenied},
+			"method override": {append(right[:2:2], "x-http-method-override", "GET"), codes.PermissionDenied},
+		} {
+			response, err := call(metadata.AppendToOutgoingContext(t.Context(), row.metadata...))
+			if status.Code(err) != row.code {
+				t.Errorf("%s, %s: %v", kind, name, err)
 			}
-		default:
-			if row.code == codes.OK {
-				t.Errorf("%s: did not reach the service", name)
+			select {
+			case call := <-service.calls:
+				known := call.Token.Subject == "me" && call.Decision.Scope() == "read:health"
+				if row.code != codes.OK || !known || response.Status != grpc_health_v1.HealthCheckResponse_SERVING {
+					t.Errorf("%s, %s: reached the service with %+v", kind, name, call)
+				}
+			default:
+				if row.code == codes.OK {
+					t.Errorf("%s, %s: did not reach the service", kind, name)
+				}
 			}
 		}
 	}
+	ctx := metadata.AppendToOutgoingContext(t.Context(), right...)
 	// A method that the policy lacks.
-	if _, err := client.List(metadata.AppendToOutgoingContext(t.Context(), right...), nil); status.Code(err) != codes.PermissionDenied {
+	if _, err := grpc_health_v1.NewHealthClient(connection).List(ctx, nil); status.Code(err) != codes.PermissionDenied {
 		t.Error(err)
+	}
+	// A server without the gate.
+	_, open := healthOf(t)
+	for kind, call := range calls(open) {
+		if _, err := call(ctx); status.Code(err) != codes.Internal {
+			t.Errorf("%s without a gate: %v", kind, err)
+		}
 	}
 }

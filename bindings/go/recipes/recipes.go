@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
 	"github.com/labstack/echo/v4"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
@@ -58,21 +53,5 @@ func Echo(protect *gate.Gate) echo.MiddlewareFunc {
 			c.SetRequest(c.Request().WithContext(gate.With(c.Request().Context(), answer)))
 			return next(c)
 		}
-	}
-}
-
-// GRPC is an interceptor: grpc.NewServer(grpc.UnaryInterceptor(GRPC(protect))). The policy has a route for each method, as
-// `POST /grpc.health.v1.Health/Check`.
-func GRPC(protect *gate.Gate) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-		headers, _ := metadata.FromIncomingContext(ctx)
-		answer := protect.Ask(ctx, gate.Request{Method: http.MethodPost, Target: info.FullMethod, Authorization: headers.Get("authorization")})
-		switch {
-		case answer.IsAllow():
-			return handler(gate.With(ctx, answer), request)
-		case answer.HTTPStatus() == http.StatusUnauthorized:
-			return nil, status.Error(codes.Unauthenticated, "")
-		}
-		return nil, status.Error(codes.PermissionDenied, "")
 	}
 }

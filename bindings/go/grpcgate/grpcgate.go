@@ -1,0 +1,87 @@
+// Package grpcgate protects a gRPC server with a gate:
+//
+//	server := grpc.NewServer(grpcgate.Options(protect)...)
+//
+// In a policy a method is a route, such as `POST /grpc.health.v1.Health/Check`.
+//
+// A stream is decided once, when it opens. It goes on after its token has expired and after another policy is in force. To end it with its
+// token, give its handler's work the deadline [gate.Token.Expires].
+package grpcgate
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
+)
+
+// Options let a server's calls and streams through if the policy allows them, those of [grpc.UnknownServiceHandler] included. The gate
+// comes before interceptors of [grpc.ChainUnaryInterceptor] and [grpc.ChainStreamInterceptor] in later options, and after those in
+// earlier ones.
+func Options(protect *gate.Gate) []grpc.ServerOption {
+	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(Unary(protect)), grpc.ChainStreamInterceptor(Stream(protect))}
+}
+
+// Unary is the interceptor of calls alone, for a server with an order of its own: use [Stream] with it.
+func Unary(protect *gate.Gate) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		ctx, err := ask(ctx, protect, info.FullMethod)
+		if err != nil {
+			return nil, err
+		}
+		return handler(ctx, request)
+	}
+}
+
+// Stream is the interceptor of streams alone, for a server with an order of its own: use [Unary] with it.
+func Stream(protect *gate.Gate) grpc.StreamServerInterceptor {
+	return func(service any, of grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		ctx, err := ask(of.Context(), protect, info.FullMethod)
+		if err != nil {
+			return err
+		}
+		return handler(service, stream{of, ctx})
+	}
+}
+
+// A stream with what the gate knows in its context.
+type stream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s stream) Context() context.Context { return s.ctx }
+
+func ask(ctx context.Context, protect *gate.Gate, method string) (context.Context, error) {
+	headers, _ := metadata.FromIncomingContext(ctx)
+	request := gate.Request{Method: http.MethodPost, Target: method, Authorization: headers.Get("authorization")}
+	for name := range headers {
+		if strings.Contains(name, "method") {
+			request.HeaderNames = append(request.HeaderNames, name)
+		}
+	}
+	answer := protect.Ask(ctx, request)
+	switch {
+	case answer.IsAllow():
+		return gate.With(ctx, answer), nil
+	case answer.HTTPStatus() == http.StatusUnauthorized:
+		return nil, status.Error(codes.Unauthenticated, "")
+	}
+	return nil, status.Error(codes.PermissionDenied, "")
+}
+
+// From gives what is known of the call that a handler serves, from its context or its stream's. The error, with [codes.Internal], is for a
+// server without the gate: return it.
+func From(ctx context.Context) (gate.Call, error) {
+	call, found := gate.From(ctx)
+	if !found {
+		return gate.Call{}, status.Error(codes.Internal, "")
+	}
+	return call, nil
+}
