@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -394,6 +395,26 @@ func TestEveryAlgorithmIsChecked(t *testing.T) {
 	}
 }
 
+// RFC 7518 §3.5: the salt is as long as the hash.
+func TestASignatureWithAnotherSaltLengthIsRefused(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	token := i.token(t, "pss", nil)
+	signed := token[:strings.LastIndex(token, ".")]
+	digest := sha512.Sum512([]byte(signed))
+	// The last is the longest that the key has room for.
+	for length, refused := range map[int]string{64: "", 1: "signature", 32: "signature", 63: "signature", 65: "signature", 190: "signature"} {
+		signature, err := rsa.SignPSS(rand.Reader, i.signers["pss"].key.(*rsa.PrivateKey), crypto.SHA512, digest[:], &rsa.PSSOptions{SaltLength: length})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + signed + "." + text(signature)}}
+		if answer := protect.Ask(t.Context(), request); answer.Refused != refused || answer.IsAllow() != (refused == "") {
+			t.Errorf("%d: %+v", length, answer)
+		}
+	}
+}
+
 // More of them than an instance of the engine has room for.
 func TestARequestMayHaveManyHeaders(t *testing.T) {
 	i := newIssuer(t)
@@ -535,6 +556,46 @@ func TestAPolicyIsReplaced(t *testing.T) {
 		engine.Close()
 		if answer := protect.Ask(t.Context(), request); answer.HTTPStatus() != row.status || answer.Decision.Scope() != row.scope {
 			t.Errorf("%s: %+v", row.scope, answer)
+		}
+	}
+}
+
+// A request that waits for keys is decided by the policy that is in force when they come.
+func TestARequestThatWaitsIsDecidedByTheLaterPolicy(t *testing.T) {
+	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"
+	handle := new(orbgate.Handle)
+	store := func(scope string) {
+		engine, err := orbgate.FromYAML(fmt.Sprintf(policy, scope))
+		if err != nil {
+			t.Fatal(err)
+		}
+		handle.Store(engine)
+		engine.Close()
+	}
+	for _, row := range []struct {
+		before, after string
+		status        int
+	}{{"read:orbs", "write:a", 403}, {"write:a", "read:orbs", 0}} {
+		i := newIssuer(t)
+		asked, answer := make(chan struct{}), make(chan struct{})
+		i.answer = func(w http.ResponseWriter) {
+			asked <- struct{}{}
+			<-answer
+			json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
+		}
+		protect := newGate(t, i, gate.Config{Policy: handle})
+		store(row.before)
+		found := make(chan gate.Answer)
+		request := gate.Request{Method: "GET", Target: "/a", Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
+		go func() { found <- protect.Ask(t.Context(), request) }()
+		<-asked
+		store(row.after)
+		i.mutex.Lock()
+		i.answer = nil // and the keys come at once
+		i.mutex.Unlock()
+		close(answer)
+		if answer := <-found; answer.HTTPStatus() != row.status || answer.Decision.Scope() != row.after {
+			t.Errorf("%s, then %s: %+v", row.before, row.after, answer)
 		}
 	}
 }
