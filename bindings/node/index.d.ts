@@ -67,7 +67,8 @@ export type Detail =
   | "empty_segment"
   | "dot_segment"
   | "non_canonical_literal"
-  | "ambiguous_case";
+  | "ambiguous_case"
+  | "upgrade";
 
 /** The HTTP status of a denial. */
 export type DenyStatus = 400 | 401 | 403 | 404 | 405;

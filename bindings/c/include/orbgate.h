@@ -337,6 +337,10 @@ enum OrbgateDetail
    * The path differs only in case from a more specific route.
    */
   ORBGATE_DETAIL_AMBIGUOUS_CASE = 19,
+  /**
+   * A request never asks for an upgrade to `h2c`.
+   */
+  ORBGATE_DETAIL_UPGRADE = 20,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -992,7 +996,8 @@ typedef struct OrbgateGateRequest {
    */
   size_t authorization_count;
   /**
-   * The names of all headers, or at least of those with `method` in them in any case: some let a `POST` be another method.
+   * The names of all headers, or at least those that contain `method` and those that begin with `http2-`, in any letter case. A
+   * header can override the method.
    */
   const struct OrbgateStr *header_names;
   /**
@@ -1012,6 +1017,30 @@ typedef struct OrbgateGateRequest {
    * 0.
    */
   uint32_t reserved;
+  /**
+   * Every value of `Upgrade`, one item for each line of the header. A request that lists `h2c` is denied.
+   */
+  const struct OrbgateStr *upgrade;
+  /**
+   * How many.
+   */
+  size_t upgrade_count;
+  /**
+   * Every value of `Origin`, one item for each line of the header.
+   */
+  const struct OrbgateStr *origin;
+  /**
+   * How many.
+   */
+  size_t origin_count;
+  /**
+   * Every value of `Access-Control-Request-Method`, one item for each line of the header.
+   */
+  const struct OrbgateStr *access_control_request_method;
+  /**
+   * How many.
+   */
+  size_t access_control_request_method_count;
 } OrbgateGateRequest;
 
 /**

@@ -102,6 +102,17 @@ static void denials(void)
     request.header_name_count = 1;
     answered(gate, &request, 400, "", "", "");
 
+    OrbgateStr upgrades[] = {{ORBGATE_TEXT("websocket")}, {ORBGATE_TEXT("foo, h2c")}};
+    request = get(ACCOUNT, &bearer);
+    request.upgrade = request.origin = request.access_control_request_method = upgrades;
+    request.upgrade_count = 1;
+    request.origin_count = request.access_control_request_method_count = 2;
+    answered(gate, &request, 0, "", "", "");
+    request.upgrade_count = 2;
+    answered(gate, &request, 400, "", "", "");
+    request.struct_size = offsetof(OrbgateGateRequest, upgrade); /* of a client that doesn't know the field */
+    answered(gate, &request, 0, "", "", "");
+
     /* The router's template. */
     request = get(ACCOUNT, &bearer);
     request.matched = ORBGATE_MATCHED_UNKNOWN;

@@ -88,6 +88,18 @@ static void questions(void)
     REFUSED_REQUEST(authorization, misaligned(&bearer));
     REFUSED_REQUEST(authorization_count, HUGE_LEN);
     REFUSED_REQUEST(header_name_count, 1);
+#define REFUSED_LIST(list)                                                       \
+    do {                                                                         \
+        REFUSED_REQUEST(list##_count, 1);                                        \
+        const OrbgateStr *wrong[] = {&no_text, &huge, misaligned(&bearer)};      \
+        for (size_t at = 0; at < 3; at++) {                                      \
+            bad.list = wrong[at];                                                \
+            REFUSED(step, orbgate_gate_ask(gate, engine, &bad, TIME, 0, &step)); \
+        }                                                                        \
+    } while (0)
+    REFUSED_LIST(upgrade);
+    REFUSED_LIST(origin);
+    REFUSED_LIST(access_control_request_method);
     REFUSED_REQUEST(matched, 3);
     REFUSED_REQUEST(path_template, ACCOUNT); /* of nothing that has matched */
     REFUSED_REQUEST(reserved, 1);

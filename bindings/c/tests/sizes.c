@@ -49,28 +49,28 @@ static bool all(const void *from, size_t size, unsigned char value)
         }                                                                                      \
     } while (0)
 
-/* A struct that the library reads in `call`, which names `in`, of which there has been one size. */
-#define READ(type, value, call)                                                  \
-    do {                                                                         \
-        struct {                                                                 \
-            type now;                                                            \
-            unsigned char more[64];                                              \
-        } later;                                                                 \
-        type *in = &later.now;                                                   \
-        memset(&later, 0, sizeof later);                                         \
-        later.now = (value);                                                     \
-        CHECK_OK(call);                                                          \
-        in->struct_size = sizeof later;                                          \
-        CHECK_OK(call);                                                          \
-        for (size_t at = 0; at < sizeof later.more; at++) {                      \
-            later.more[at] = 1;                                                  \
-            CHECK((call) == INVALID);                                            \
-            later.more[at] = 0;                                                  \
-        }                                                                        \
-        for (uint32_t size = 0; size < sizeof(type) + 8; size++) {               \
-            in->struct_size = size;                                              \
-            CHECK(size == sizeof(type) || (call) == INVALID);                    \
-        }                                                                        \
+/* A struct that the library reads in `call`, which names `in`; `first` is its size in the first release. */
+#define READ(type, first, value, call)                                            \
+    do {                                                                          \
+        struct {                                                                  \
+            type now;                                                             \
+            unsigned char more[64];                                               \
+        } later;                                                                  \
+        type *in = &later.now;                                                    \
+        memset(&later, 0, sizeof later);                                          \
+        later.now = (value);                                                      \
+        CHECK_OK(call);                                                           \
+        in->struct_size = sizeof later;                                           \
+        CHECK_OK(call);                                                           \
+        for (size_t at = 0; at < sizeof later.more; at++) {                       \
+            later.more[at] = 1;                                                   \
+            CHECK((call) == INVALID);                                             \
+            later.more[at] = 0;                                                   \
+        }                                                                         \
+        for (uint32_t size = 0; size < sizeof(type) + 8; size++) {                \
+            in->struct_size = size;                                               \
+            CHECK(((first) <= size && size <= sizeof(type)) || (call) == INVALID);\
+        }                                                                         \
     } while (0)
 
 static void gates(void)
@@ -80,12 +80,12 @@ static void gates(void)
     OrbgateGate *made = NULL;
     OrbgateGateOptions options = orbgate_gate_options_init();
     options.timeout_ms = 5000;
-    READ(OrbgateGateOptions, options,
+    READ(OrbgateGateOptions, sizeof(OrbgateGateOptions), options,
          orbgate_gate_new(of, in, &made, NULL) == ORBGATE_STATUS_OK ? (orbgate_gate_free(made), ORBGATE_STATUS_OK) : INVALID);
     OrbgateGate *gate = warm_gate(NULL);
     OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
     OrbgateStep *step = NULL;
-    READ(OrbgateGateRequest, get(ACCOUNT, &bearer),
+    READ(OrbgateGateRequest, 96, get(ACCOUNT, &bearer),
          orbgate_gate_ask(gate, engine, in, TIME, 1, &step) == ORBGATE_STATUS_OK ? (orbgate_step_free(step), ORBGATE_STATUS_OK)
                                                                                   : INVALID);
     OrbgateGateRequest request = get(ACCOUNT, &bearer);
@@ -117,7 +117,7 @@ int main(void)
     OrbgateEngine *engine = shop_engine(), *none = NULL;
     OrbgateToken token = user("read:orders");
     OrbgateDecision decision;
-    READ(OrbgateToken, token,
+    READ(OrbgateToken, sizeof(OrbgateToken), token,
          orbgate_engine_decide(engine, ORBGATE_TEXT("GET"), ORBGATE_TEXT("/v1/orders"), in, 0, &decision));
     const uint32_t methods[] = {0, 3}, targets[] = {0, 10};
     OrbgateBatch batch = orbgate_batch_init();
@@ -129,7 +129,7 @@ int main(void)
     batch.target.data_len = 10;
     batch.target.offsets = targets;
     batch.token = &token;
-    READ(OrbgateBatch, batch, orbgate_engine_decide_batch(engine, in, &decision, 1));
+    READ(OrbgateBatch, sizeof(OrbgateBatch), batch, orbgate_engine_decide_batch(engine, in, &decision, 1));
     CHECK(orbgate_decision_is_allow(&decision));
 
     WRITTEN(OrbgateDecisionText, 136, orbgate_engine_decision_text(engine, &decision, out));

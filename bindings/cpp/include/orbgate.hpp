@@ -81,6 +81,7 @@ enum class Detail : std::uint8_t {
     dot_segment = ORBGATE_DETAIL_DOT_SEGMENT,
     non_canonical_literal = ORBGATE_DETAIL_NON_CANONICAL_LITERAL,
     ambiguous_case = ORBGATE_DETAIL_AMBIGUOUS_CASE,
+    upgrade = ORBGATE_DETAIL_UPGRADE,
 };
 
 // Whose token it is: see OrbgateTokenKind.

@@ -106,6 +106,8 @@ const (
 	DetailNonCanonicalLiteral Detail = 18
 	// DetailAmbiguousCase: the path differs only in case from a more specific route.
 	DetailAmbiguousCase Detail = 19
+	// DetailUpgrade: a request never asks for an upgrade to h2c.
+	DetailUpgrade Detail = 20
 	// end of details
 )
 

@@ -77,6 +77,7 @@ pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> 
 /// Whether a policy of this profile has the rule: the rules of escapes are for profiles that accept escapes.
 const fn is_of(profile: Profile, detail: Detail) -> bool {
     match profile {
+        _ if !detail.is_of_target() => false,
         Profile::Strict => !matches!(detail.rule(), 13..=19),
         Profile::EncodedParams => !matches!(detail, Detail::Percent),
     }

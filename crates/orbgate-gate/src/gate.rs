@@ -10,9 +10,8 @@ use orbgate_token::{
 
 use crate::answer::Answer;
 use crate::credentials::Credentials;
-use crate::matched::Matched;
 use crate::request::Request;
-use crate::rules::Rules;
+use crate::rules::{Decided, Rules};
 use crate::step::{Checking, Held, Step, Waiting};
 
 /// Rules and keys: from a request as it came to its answer, without I/O and without a clock.
@@ -34,8 +33,17 @@ impl Gate {
 
     /// Asks about a request, to be decided by this engine.
     ///
-    /// The engine that the answer comes from decides: [`Gate::resume`] may be given a later one.
+    /// The engine that the answer comes from decides: [`Gate::resume`] may be given a later one. A request that is malformed
+    /// whatever its token is answered at once, and its token isn't read.
     pub fn ask<'e>(&self, engine: &'e Engine, request: &Request<'_>, now: Now) -> Step<'e> {
+        if let Some(decision) = self.rules.malformed(engine, request) {
+            let misrouted = None;
+            let decided = Decided {
+                decision,
+                misrouted,
+            };
+            return Step::Answer(self.rules.answer(decided, Credentials::None));
+        }
         let credentials = Credentials::bearer(request.authorization.iter().copied());
         let token = match credentials {
             Ok(token) => token,
@@ -45,13 +53,13 @@ impl Gate {
         match self.keys.judge(token, &mut asked, now) {
             Judged::Verdict(verdict) => Step::Answer(self.decide(engine, request, verdict.into())),
             Judged::Wait(wait) => Step::Wait(Waiting {
-                held: self.hold(request),
+                held: Held::new(request),
                 token: token.into(),
                 asked,
                 wait,
             }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking {
-                held: self.hold(request),
+                held: Held::new(request),
                 check,
             }),
         }
@@ -98,8 +106,9 @@ impl Gate {
         request: &Request<'_>,
         credentials: Credentials<VerifiedToken>,
     ) -> Answer<'e> {
-        let asked = self.rules.asked(request, None);
-        self.answer(engine, asked, request.matched, credentials)
+        let token = credentials.token(VerifiedToken::token);
+        let decided = self.rules.decide(engine, request, token);
+        self.rules.answer(decided, credentials)
     }
 
     fn decide_held<'e>(
@@ -108,34 +117,7 @@ impl Gate {
         held: &Held,
         verdict: Result<VerifiedToken, TokenError>,
     ) -> Answer<'e> {
-        let asked = orbgate::Request {
-            method: &held.method,
-            target: &held.target,
-            token: None,
-            allow_bonus_orbs_use: held.allow_bonus_orbs_use,
-        };
-        self.answer(engine, asked, held.matched(), verdict.into())
-    }
-
-    /// The answer to a request, whose token is that of the credentials.
-    fn answer<'e>(
-        &self,
-        engine: &'e Engine,
-        asked: orbgate::Request<'_>,
-        matched: Matched<'_>,
-        credentials: Credentials<VerifiedToken>,
-    ) -> Answer<'e> {
-        let asked = orbgate::Request {
-            token: credentials.token(VerifiedToken::token),
-            ..asked
-        };
-        self.rules
-            .answer(Rules::decide(engine, &asked, matched), credentials)
-    }
-
-    fn hold(&self, request: &Request<'_>) -> Held {
-        let method = self.rules.method(request.method, request.header_names);
-        Held::new(request, method)
+        self.decide(engine, &held.request(), verdict.into())
     }
 
     /// What to fetch next, if there is anything: ask after each call. See [`KeyCache::next_fetch`].

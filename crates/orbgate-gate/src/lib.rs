@@ -14,6 +14,7 @@ mod routes;
 mod rules;
 mod step;
 mod template;
+mod upgrade;
 
 // The public interface is:
 pub use crate::answer::{Answer, Denial};

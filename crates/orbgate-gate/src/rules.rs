@@ -1,13 +1,14 @@
 //! What is decided of a request, and what its caller is told: pure functions.
 
-use orbgate::{Decision, Engine, Reason, Token};
+use orbgate::{Decision, Detail, Engine, Reason, Token};
 
 use crate::answer::{Answer, Denial};
 use crate::challenge::{Challenge, Refusal};
 use crate::credentials::Credentials;
-use crate::matched::{Matched, Misrouted};
-use crate::method::unless_overridden;
+use crate::matched::Misrouted;
+use crate::method::is_overridden;
 use crate::request::Request;
+use crate::upgrade::lists_h2c;
 
 /// How a gate decides and answers; the defaults are the strict ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Rules {
     /// Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
     /// [`Challenge::None`] does so by itself.
     pub flat_403: bool,
-    /// Decides on a `POST` by its own method even if a header names another one. Only where nothing follows such headers.
+    /// Decides by the method of the request line even if a header overrides it. Only safe if nothing follows such headers.
     pub ignore_method_override: bool,
 }
 
@@ -43,51 +44,52 @@ impl Rules {
         }
     }
 
-    /// The method to decide on; empty, which an engine denies, where a `POST` has a header that names another one.
-    pub fn method<'m, N: AsRef<[u8]>>(
-        &self,
-        method: &'m [u8],
-        header_names: impl IntoIterator<Item = N>,
-    ) -> &'m [u8] {
-        match self.ignore_method_override {
-            true => method,
-            false => unless_overridden(method, header_names),
-        }
-    }
-
-    /// What an engine is asked about a request with this token.
-    #[must_use]
-    pub fn asked<'r>(
-        &self,
-        request: &Request<'r>,
-        token: Option<Token<'r>>,
-    ) -> orbgate::Request<'r> {
-        orbgate::Request {
-            method: self.method(request.method, request.header_names),
-            target: request.target,
-            token,
-            allow_bonus_orbs_use: request.allow_bonus_orbs_use,
-        }
-    }
-
-    /// An engine's decision. If it allows a request by another route than the router's, the request is denied as one
-    /// without a route.
+    /// The decision about a request with this token. If the engine allows it by another route than the router's, the request is
+    /// denied as one without a route.
     pub fn decide<'e, 'r>(
+        &self,
         engine: &'e Engine,
-        asked: &orbgate::Request<'_>,
-        matched: Matched<'r>,
+        request: &Request<'r>,
+        token: Option<Token<'_>>,
     ) -> Decided<'e, 'r> {
-        let decision = engine.decide(asked);
-        match matched.instead_of(&decision) {
+        let decision = self.decide_unrouted(engine, request, token);
+        match request.matched.instead_of(&decision) {
             None => Decided {
                 decision,
                 misrouted: None,
             },
             misrouted => Decided {
-                decision: engine.decide_scope("", asked.token, false),
+                decision: engine.decide_scope("", token, false),
                 misrouted,
             },
         }
+    }
+
+    /// The denial of a request that is malformed whatever its token, so that nobody waits for keys to deny it: an upgrade to
+    /// `h2c`, an overridden method, or a method or target that no policy accepts.
+    pub fn malformed<'e>(&self, engine: &'e Engine, request: &Request<'_>) -> Option<Decision<'e>> {
+        let decision = self.decide_unrouted(engine, request, None);
+        (decision.reason() == Reason::MalformedRequest).then_some(decision)
+    }
+
+    fn decide_unrouted<'e>(
+        &self,
+        engine: &'e Engine,
+        request: &Request<'_>,
+        token: Option<Token<'_>>,
+    ) -> Decision<'e> {
+        if lists_h2c(request.upgrade) {
+            return engine.deny_malformed(Detail::Upgrade);
+        }
+        if !self.ignore_method_override && is_overridden(request.header_names) {
+            return engine.deny_malformed(Detail::Method);
+        }
+        engine.decide(&orbgate::Request {
+            method: request.method,
+            target: request.target,
+            token,
+            allow_bonus_orbs_use: request.allow_bonus_orbs_use,
+        })
     }
 
     /// The answer to a request that is decided, by what is known of its caller.

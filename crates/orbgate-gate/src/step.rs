@@ -59,13 +59,12 @@ impl Checking {
     }
 }
 
-/// What is kept of a request until its answer.
+/// What is kept of a request until its answer. Nothing of its headers: a request that these make malformed is denied before.
 pub(crate) struct Held {
-    /// As it is decided on: empty where a header overrides it.
-    pub(crate) method: Box<[u8]>,
-    pub(crate) target: Box<[u8]>,
+    method: Box<[u8]>,
+    target: Box<[u8]>,
     matched: HeldMatch,
-    pub(crate) allow_bonus_orbs_use: bool,
+    allow_bonus_orbs_use: bool,
 }
 
 enum HeldMatch {
@@ -75,10 +74,9 @@ enum HeldMatch {
 }
 
 impl Held {
-    /// Keeps a request with this method.
-    pub(crate) fn new(request: &Request<'_>, method: &[u8]) -> Self {
+    pub(crate) fn new(request: &Request<'_>) -> Self {
         Self {
-            method: method.into(),
+            method: request.method.into(),
             target: request.target.into(),
             matched: match request.matched {
                 Matched::Nothing => HeldMatch::Nothing,
@@ -89,11 +87,17 @@ impl Held {
         }
     }
 
-    pub(crate) fn matched(&self) -> Matched<'_> {
-        match &self.matched {
-            HeldMatch::Nothing => Matched::Nothing,
-            HeldMatch::Template(template) => Matched::Template(template),
-            HeldMatch::Unknown => Matched::Unknown,
+    pub(crate) fn request(&self) -> Request<'_> {
+        Request {
+            method: &self.method,
+            target: &self.target,
+            matched: match &self.matched {
+                HeldMatch::Nothing => Matched::Nothing,
+                HeldMatch::Template(template) => Matched::Template(template),
+                HeldMatch::Unknown => Matched::Unknown,
+            },
+            allow_bonus_orbs_use: self.allow_bonus_orbs_use,
+            ..Request::default()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use orbgate::{Engine, Policy, Reason};
+use orbgate::{Detail, Engine, Policy, Reason};
 use orbgate_gate::{
     Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step,
 };
@@ -128,7 +128,7 @@ fn a_request_gets_its_status_and_headers() {
     let (allowed, missing, twice) = ([right], [wrong], [right, right]);
     let forged: [&[u8]; 1] = [forged];
     let right = get(&allowed);
-    let table: [(&str, Request<'_>, Told); 14] = [
+    let table: [(&str, Request<'_>, Told); 16] = [
         ("allowed", right, expected(200, "", "", "")),
         ("no scope", get(&missing), expected(403, "Bearer", "", "")),
         ("no token", get(&[]), expected(401, "Bearer", "", "")),
@@ -182,7 +182,24 @@ fn a_request_gets_its_status_and_headers() {
                 header_names: &[b"X-HTTP-Method-Override"],
                 ..right
             },
+            expected(400, "", "", ""),
+        ),
+        (
+            "websocket",
+            Request {
+                upgrade: &[b"websocket"],
+                header_names: &[b"HTTP2-Settings"],
+                ..right
+            },
             expected(200, "", "", ""),
+        ),
+        (
+            "upgrade",
+            Request {
+                upgrade: &[b"websocket", b"foo, H2C"],
+                ..right
+            },
+            expected(400, "", "", ""),
         ),
         (
             "override",
@@ -371,6 +388,106 @@ fn the_first_request_waits_for_keys_and_the_next_does_not() {
         assert_eq!(told(&answer), expected(200, "", "", ""));
     }
     assert!(world.serve().is_empty());
+}
+
+/// Keys change nothing about a malformed request, so it doesn't wait for them, and no fetch begins. Nothing of its token is read.
+#[test]
+fn a_malformed_request_is_denied_before_keys_are_awaited() {
+    let keys = || KeyCache::new(verifier(), FetchSettings::default()).unwrap();
+    let signer = Signer::p256();
+    let bearer = format!("Bearer {}", signer.token(&header(), &claims()));
+    for authorization in [&[bearer.as_bytes()][..], &[], &[b"Bearer x", b"Bearer y"]] {
+        let table: [(Request<'_>, &str); 5] = [
+            (
+                Request {
+                    upgrade: &[b"h2c"],
+                    ..get(authorization)
+                },
+                "upgrade",
+            ),
+            (
+                Request {
+                    header_names: &[b"x-method-override"],
+                    ..get(authorization)
+                },
+                "method",
+            ),
+            (
+                Request {
+                    method: b"get",
+                    ..get(authorization)
+                },
+                "method",
+            ),
+            (
+                Request {
+                    target: b"/api//v1",
+                    ..get(authorization)
+                },
+                "empty_segment",
+            ),
+            (
+                Request {
+                    target: b"",
+                    ..get(authorization)
+                },
+                "length",
+            ),
+        ];
+        for (request, detail) in table {
+            let world = World {
+                gate: Gate::new(Rules::new(), keys()),
+                signer: Signer::p256(),
+            };
+            let answer = world.ask(&request);
+            assert_eq!(answer.decision.reason(), Reason::MalformedRequest);
+            assert_eq!(answer.decision.detail().map(Detail::as_str), Some(detail));
+            assert_eq!((answer.refused, answer.token), (None, None));
+            assert_eq!(world.serve(), Vec::<String>::new(), "{detail}");
+        }
+    }
+}
+
+/// The details that only gates give, each with a request that gets it with any token.
+#[test]
+fn every_detail_of_gates_has_an_exchange() {
+    let world = World::new(Rules::new());
+    let upgrade = Request {
+        upgrade: &[b"h2c"],
+        ..get(&[])
+    };
+    let table = [("upgrade", upgrade)];
+    let of_gates = Detail::ALL.into_iter().filter(|it| !it.is_of_target());
+    let names = table.map(|(name, _)| name);
+    assert_eq!(of_gates.map(Detail::as_str).collect::<Vec<_>>(), names);
+    for (name, request) in table {
+        let answer = world.ask(&request);
+        assert_eq!(answer.decision.detail().map(Detail::as_str), Some(name));
+        let again = world
+            .gate
+            .decide(Engine::external(), &request, Credentials::None);
+        assert_eq!(again, answer);
+    }
+}
+
+#[test]
+fn an_override_that_nothing_follows_is_ignored_on_request() {
+    let mut rules = Rules::new();
+    rules.ignore_method_override = true;
+    let world = World::new(rules);
+    let bearer = world.bearer("read:orbs");
+    let authorization: &[&[u8]] = &[bearer.as_bytes()];
+    let request = Request {
+        header_names: &[b"X-HTTP-Method-Override"],
+        ..get(authorization)
+    };
+    assert_eq!(told(&world.ask(&request)), expected(200, "", "", ""));
+    // Nothing makes an upgrade harmless.
+    let request = Request {
+        upgrade: &[b"h2c"],
+        ..request
+    };
+    assert_eq!(told(&world.ask(&request)), expected(400, "", "", ""));
 }
 
 #[test]

@@ -28,7 +28,7 @@ use crate::config::Limits;
 use crate::connection::{Protocol, Service};
 use crate::faults::Fault;
 use crate::mode::{Mode, is_foreign};
-use crate::question::Question;
+use crate::question::{Headers, Question};
 
 /// Codes of gRPC.
 mod code {
@@ -182,13 +182,8 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
         (None, _) if !http.path.contains('!') => http.path.as_bytes(),
         _ => return Err(Fault::Unclear),
     };
-    let names = headers.iter().map(|(name, _)| name.as_bytes());
-    Ok(Question::new(
-        http.method.as_bytes(),
-        target,
-        named("authorization"),
-        names.collect(),
-    ))
+    let method = http.method.as_bytes();
+    Ok(Question::new(method, target, Headers::of(headers)))
 }
 
 /// The headers, with their names in lower case as Envoy has them.

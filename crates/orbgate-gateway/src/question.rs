@@ -1,8 +1,7 @@
 //! What a proxy asks, read from the one family of headers that its mode has.
 
-use http::header::AUTHORIZATION;
+use http::HeaderMap;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
 
 use crate::faults::Fault;
 use crate::mode::{Mode, is_foreign};
@@ -12,8 +11,35 @@ use crate::mode::{Mode, is_foreign};
 pub(crate) struct Question<'q> {
     method: &'q [u8],
     target: &'q [u8],
+    headers: Headers<'q>,
+}
+
+/// The headers of the client's request, as far as a gate reads them.
+#[derive(Debug, Default)]
+pub(crate) struct Headers<'q> {
     authorization: Vec<&'q [u8]>,
-    header_names: Vec<&'q [u8]>,
+    upgrade: Vec<&'q [u8]>,
+    origin: Vec<&'q [u8]>,
+    requested_method: Vec<&'q [u8]>,
+    names: Vec<&'q [u8]>,
+}
+
+impl<'q> Headers<'q> {
+    /// The headers of these names, which are in lower case, and values.
+    pub(crate) fn of(lines: impl IntoIterator<Item = (&'q str, &'q [u8])>) -> Self {
+        let mut headers = Self::default();
+        for (name, value) in lines {
+            headers.names.push(name.as_bytes());
+            match name {
+                "authorization" => headers.authorization.push(value),
+                "upgrade" => headers.upgrade.push(value),
+                "origin" => headers.origin.push(value),
+                "access-control-request-method" => headers.requested_method.push(value),
+                _ => {}
+            }
+        }
+        headers
+    }
 }
 
 impl<'q> Question<'q> {
@@ -38,24 +64,17 @@ impl<'q> Question<'q> {
         {
             return Err(Fault::Unclear);
         }
-        let authorization = headers.get_all(AUTHORIZATION).iter();
-        let names = headers.keys().map(|name| name.as_str().as_bytes());
-        let authorization = authorization.map(HeaderValue::as_bytes).collect();
-        Ok(Self::new(method, target, authorization, names.collect()))
+        let lines = headers.iter();
+        let lines = lines.map(|(name, value)| (name.as_str(), value.as_bytes()));
+        Ok(Self::new(method, target, Headers::of(lines)))
     }
 
     /// One whose parts are found already.
-    pub(crate) const fn new(
-        method: &'q [u8],
-        target: &'q [u8],
-        authorization: Vec<&'q [u8]>,
-        header_names: Vec<&'q [u8]>,
-    ) -> Self {
+    pub(crate) const fn new(method: &'q [u8], target: &'q [u8], headers: Headers<'q>) -> Self {
         Self {
             method,
             target,
-            authorization,
-            header_names,
+            headers,
         }
     }
 
@@ -64,8 +83,11 @@ impl<'q> Question<'q> {
         orbgate_gate::Request {
             method: self.method,
             target: self.target,
-            authorization: &self.authorization,
-            header_names: &self.header_names,
+            authorization: &self.headers.authorization,
+            upgrade: &self.headers.upgrade,
+            origin: &self.headers.origin,
+            access_control_request_method: &self.headers.requested_method,
+            header_names: &self.headers.names,
             // The proxy routes by itself, and no body comes with the question.
             ..orbgate_gate::Request::default()
         }

@@ -72,12 +72,15 @@ impl Gate {
         matched: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
         guarded(|| {
-            let (authorization, names) = of_interest(&headers);
+            let headers = OfInterest::of(&headers);
             let request = orbgate_gate::Request {
                 method: &method.0,
                 target: &target.0,
-                authorization: &authorization,
-                header_names: &names,
+                authorization: &headers.authorization,
+                upgrade: &headers.upgrade,
+                origin: &headers.origin,
+                access_control_request_method: &headers.requested_method,
+                header_names: &headers.names,
                 matched: match matched {
                     None => Matched::Nothing,
                     Some("") => Matched::Unknown,
@@ -270,18 +273,36 @@ fn taken(policy: &Bound<'_, Policy>, step: Step<'_>) -> PyResult<Py<PyAny>> {
     }
 }
 
-/// The values of `Authorization`, and the names that may say another method.
-fn of_interest<'h>(headers: &'h Headers<'_>) -> (Vec<&'h [u8]>, Vec<&'h [u8]>) {
-    let (mut authorization, mut names) = (Vec::new(), Vec::new());
-    for (name, value) in headers {
-        let name = name.as_bytes();
-        if name.eq_ignore_ascii_case(b"authorization") {
-            authorization.push(value.as_bytes());
-        } else if matches!(name.first(), Some(b'x' | b'X')) {
-            names.push(name);
+/// The headers that a gate reads.
+#[derive(Default)]
+struct OfInterest<'h> {
+    authorization: Vec<&'h [u8]>,
+    upgrade: Vec<&'h [u8]>,
+    origin: Vec<&'h [u8]>,
+    requested_method: Vec<&'h [u8]>,
+    names: Vec<&'h [u8]>,
+}
+
+impl<'h> OfInterest<'h> {
+    fn of(headers: &'h Headers<'_>) -> Self {
+        let mut found = Self::default();
+        for (name, value) in headers {
+            let (name, value) = (name.as_bytes(), value.as_bytes());
+            let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
+            if is("authorization") {
+                found.authorization.push(value);
+            } else if is("upgrade") {
+                found.upgrade.push(value);
+            } else if is("origin") {
+                found.origin.push(value);
+            } else if is("access-control-request-method") {
+                found.requested_method.push(value);
+            } else if matches!(name.first(), Some(b'x' | b'X' | b'h' | b'H')) {
+                found.names.push(name);
+            }
         }
+        found
     }
-    (authorization, names)
 }
 
 fn challenge_of(name: &str, realm: Option<&str>, metadata: Option<&str>) -> PyResult<Challenge> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use orbgate::{Decision, Engine};
 use orbgate_analysis::Shadowed;
-use orbgate_gate::{Answer, Credentials, Request, Rules};
+use orbgate_gate::{Answer, Credentials, Request};
 use tracing::{Instrument as _, Span};
 
 #[cfg(feature = "audit")]
@@ -32,31 +32,36 @@ impl<V: VerifyToken> Settings<V> {
     async fn ask_in<R>(
         &self,
         span: &Span,
-        request: Request<'_>,
+        mut request: Request<'_>,
         allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
         read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
     ) -> R {
-        let credentials = credentials(&*self.verifier, request.authorization).await;
+        let malformed = self
+            .rules
+            .malformed(&self.engines.load(), &request)
+            .is_some();
+        let credentials = match malformed {
+            true => Credentials::None,
+            false => credentials(&*self.verifier, request.authorization).await,
+        };
         // One engine for the whole decision, even if another is swapped in meanwhile.
         let engine = self.engines.load();
         let token = credentials.token(V::Verified::token);
-        let mut asked = self.rules.asked(&request, token);
-        let mut decided = Rules::decide(&engine, &asked, request.matched);
+        let mut decided = self.rules.decide(&engine, &request, token);
         if let Some(misrouted) = decided.misrouted {
             observe::misrouted(&misrouted.allowed, misrouted.matched, span);
         }
         if decided.decision.is_allow() && allows_bonus_orbs(&decided.decision).await {
-            asked.allow_bonus_orbs_use = true;
-            decided = Rules::decide(&engine, &asked, request.matched);
+            request.allow_bonus_orbs_use = true;
+            decided = self.rules.decide(&engine, &request, token);
         }
-        self.note(&asked, &request, &decided.decision, &credentials, span);
+        self.note(&request, &decided.decision, &credentials, span);
         read(&engine, self.rules.answer(decided, credentials))
     }
 
     /// Reports a decision: to the counters, the span, the candidate and the audit.
     fn note<T: Verified>(
         &self,
-        asked: &orbgate::Request<'_>,
         request: &Request<'_>,
         decision: &Decision<'_>,
         credentials: &Credentials<T>,
@@ -64,9 +69,10 @@ impl<V: VerifyToken> Settings<V> {
     ) {
         observe::decided(decision, credentials.refused(), span);
         let candidate = self.shadow.as_ref().map(Engines::load);
+        let token = credentials.token(T::token);
         let shadowed = candidate.as_ref().map(|candidate| Shadowed {
             enforced: *decision,
-            candidate: Rules::decide(candidate, asked, request.matched).decision,
+            candidate: self.rules.decide(candidate, request, token).decision,
         });
         if let Some(shadowed) = &shadowed {
             observe::shadowed(shadowed, span);

@@ -142,10 +142,10 @@ impl<V, W> GateLayer<V, W> {
         self.with(|settings| settings.rules.flat_403 = true)
     }
 
-    /// Decides on a `POST` by its own method, even if `X-HTTP-Method-Override` or a similar header names another one.
+    /// Decides by the method of the request line, even if `X-HTTP-Method-Override` or a similar header overrides it.
     ///
-    /// Unless this is set, such a `POST` has two methods, and is refused as malformed, because a service or an inner
-    /// layer may follow the header. Set it if none of them does, but clients still send the header.
+    /// Unless this is set, such a request has two methods and is denied as malformed, because a service or an inner
+    /// layer could follow the header. Set it if none of them does, but clients still send the header.
     #[must_use]
     pub fn ignore_method_override(self) -> Self {
         self.with(|settings| settings.rules.ignore_method_override = true)

@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ALLOW, AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, ORIGIN, UPGRADE, WWW_AUTHENTICATE,
+};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
@@ -79,14 +81,26 @@ where
 {
     let (parts, body) = request.into_parts();
     let target = settings.source.target(&parts);
-    let authorization = parts.headers.get_all(AUTHORIZATION).iter();
-    let authorization: Vec<_> = authorization.map(HeaderValue::as_bytes).collect();
+    let values = |name| {
+        let values = parts.headers.get_all(name).iter();
+        values.map(HeaderValue::as_bytes).collect::<Vec<_>>()
+    };
+    let [authorization, upgrade, origin, requested_method] = [
+        AUTHORIZATION,
+        UPGRADE,
+        ORIGIN,
+        ACCESS_CONTROL_REQUEST_METHOD,
+    ]
+    .map(values);
     let names = parts.headers.keys().map(|name| name.as_str().as_bytes());
     let names: Vec<_> = names.collect();
     let asked = orbgate_gate::Request {
         method: parts.method.as_str().as_bytes(),
         target: target.as_bytes(),
         authorization: &authorization,
+        upgrade: &upgrade,
+        origin: &origin,
+        access_control_request_method: &requested_method,
         header_names: &names,
         matched: settings.source.matched(&parts),
         allow_bonus_orbs_use: false,

@@ -133,10 +133,18 @@ async fn a_second_authorization_is_no_token_at_all() {
     let answer = raw(&address, &request(b"GET", query.as_bytes(), None, "")).await;
     assert_eq!(answer.status, 401);
     // Neither a header nor a query chooses the route or the method.
-    let sly = get(&format!(
-        "authorization: Bearer {token}\r\nx-http-method-override: DELETE\r\nx-forwarded-uri: /x\r\n"
-    ));
-    assert_eq!(raw(&address, &sly).await.status, 200);
+    for (header, status) in [
+        ("x-forwarded-uri: /x", 200),
+        ("x-http-method-override: DELETE", 400),
+        ("connection: upgrade\r\nupgrade: websocket", 200),
+        (
+            "connection: upgrade\r\nupgrade: websocket\r\nupgrade: h2c",
+            400,
+        ),
+    ] {
+        let sly = get(&format!("authorization: Bearer {token}\r\n{header}\r\n"));
+        assert_eq!(raw(&address, &sly).await.status, status, "{header}");
+    }
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 use core::fmt;
 
 use crate::decide::Need;
-use crate::decision::{Decision, Subject};
+use crate::decision::{Decision, Denial, Subject};
 use crate::listing::{Route, Scope, ScopeInApi};
-use crate::reason::Reason;
+use crate::reason::{Detail, Reason};
 use crate::request::Request;
 use crate::route_id::RouteId;
 use crate::tables::{NONE, ScopeRow, Tables};
@@ -93,6 +93,12 @@ impl Engine {
         let scope = self.scope_row(scope.as_ref());
         let need = scope.map(|(id, row)| Need::scope(id, row));
         self.decide_found_need(need, token, allow_bonus_orbs_use)
+    }
+
+    /// The denial of a request that a gate refuses as malformed for something that an engine does not see.
+    #[doc(hidden)]
+    pub const fn deny_malformed(&self, detail: Detail) -> Decision<'_> {
+        Decision::denied(&self.tables, Denial::malformed(detail))
     }
 
     /// Decides without a target: first the token is checked, then the route or scope.

@@ -120,9 +120,21 @@ codes! {
         /// A literal of the policy.
         NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal", 19;
         AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route", 21;
+        /// Only gates give it: an engine sees no headers.
+        Upgrade = 20: "upgrade", "a request never asks for an upgrade to `h2c`", Self::NOT_OF_TARGETS;
     }
-    /// The rule's number in the table of ARCHITECTURE.md, without its `P`.
+    /// The rule's number in the table of ARCHITECTURE.md, without its `P`; 0 for a rule that isn't about method and target.
     fn rule -> u8;
+}
+
+impl Detail {
+    const NOT_OF_TARGETS: u8 = 0;
+
+    /// Whether it names a rule of method and target, which engines apply. Gates apply the others.
+    #[must_use]
+    pub const fn is_of_target(self) -> bool {
+        self.rule() != Self::NOT_OF_TARGETS
+    }
 }
 
 texts! { Effect Reason Detail }
@@ -153,7 +165,7 @@ mod tests {
     fn details_are_frozen() {
         let frozen = "method length byte fragment form backslash matrix_param path_char percent bad_escape encoded_control \
             encoded_delimiter encoded_unreserved non_ascii whitespace empty_segment dot_segment non_canonical_literal \
-            ambiguous_case";
+            ambiguous_case upgrade";
         assert_eq!(Detail::ALL.map(Detail::as_str).join(" "), frozen);
         let mut numbered = Detail::ALL.iter().zip(1..);
         assert!(numbered.all(|(detail, number)| detail.number() == number));

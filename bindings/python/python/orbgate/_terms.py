@@ -94,6 +94,7 @@ class Detail(_Code):
     DOT_SEGMENT = "dot_segment"
     NON_CANONICAL_LITERAL = "non_canonical_literal"
     AMBIGUOUS_CASE = "ambiguous_case"
+    UPGRADE = "upgrade"
     # end of Detail
 
     @property

@@ -88,9 +88,7 @@ impl Word {
         let reason = Reason::ALL
             .into_iter()
             .find(|reason| reason.as_str() == word);
-        let detail = Detail::ALL
-            .into_iter()
-            .find(|detail| detail.as_str() == word);
+        let detail = details().find(|detail| detail.as_str() == word);
         Some(match word {
             "free" => Self::Orbs(ExpectedOrbs::Free),
             "unstated" => Self::Orbs(ExpectedOrbs::Unstated),
@@ -107,6 +105,13 @@ impl Word {
     }
 }
 
+/// The details of decisions by an engine, which is all that a suite asks.
+fn details() -> impl Iterator<Item = Detail> {
+    Detail::ALL
+        .into_iter()
+        .filter(|detail| detail.is_of_target())
+}
+
 /// A plain number, without sign or zeros before it.
 fn amount(word: &str) -> Option<u64> {
     let amount: u64 = word.parse().ok()?;
@@ -120,7 +125,7 @@ fn unknown_word(word: &str) -> String {
         .into_iter()
         .chain(words)
         .chain(Reason::ALL.map(Reason::as_str))
-        .chain(Detail::ALL.map(Detail::as_str));
+        .chain(details().map(Detail::as_str));
     // A word far longer than any known one is not a misspelling, and must cost nothing.
     let known = known.filter(|_| word.len() <= 32);
     let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, word));

@@ -37,7 +37,8 @@ pub struct OrbgateGateRequest {
     pub authorization: *const OrbgateStr,
     /// How many.
     pub authorization_count: usize,
-    /// The names of all headers, or at least of those with `method` in them in any case: some let a `POST` be another method.
+    /// The names of all headers, or at least those that contain `method` and those that begin with `http2-`, in any letter case. A
+    /// header can override the method.
     pub header_names: *const OrbgateStr,
     /// How many.
     pub header_name_count: usize,
@@ -48,6 +49,18 @@ pub struct OrbgateGateRequest {
     pub matched: u32,
     /// 0.
     pub reserved: u32,
+    /// Every value of `Upgrade`, one item for each line of the header. A request that lists `h2c` is denied.
+    pub upgrade: *const OrbgateStr,
+    /// How many.
+    pub upgrade_count: usize,
+    /// Every value of `Origin`, one item for each line of the header.
+    pub origin: *const OrbgateStr,
+    /// How many.
+    pub origin_count: usize,
+    /// Every value of `Access-Control-Request-Method`, one item for each line of the header.
+    pub access_control_request_method: *const OrbgateStr,
+    /// How many.
+    pub access_control_request_method_count: usize,
 }
 
 // SAFETY: integers, texts and pointers, the u32 first.
@@ -60,6 +73,9 @@ pub(super) struct Asked<'a> {
     method: &'a [u8],
     target: &'a [u8],
     authorization: Vec<&'a [u8]>,
+    upgrade: Vec<&'a [u8]>,
+    origin: Vec<&'a [u8]>,
+    requested_method: Vec<&'a [u8]>,
     header_names: Vec<&'a [u8]>,
     matched: HeldMatch,
     flags: u32,
@@ -98,20 +114,22 @@ impl<'a> Asked<'a> {
             ORBGATE_MATCHED_UNKNOWN => HeldMatch::Unknown,
             _ => return Err(INVALID),
         };
-        // SAFETY: the caller's, see the preamble.
-        let (authorization, header_names) = unsafe {
-            (
-                slice(request.authorization, request.authorization_count)?,
-                slice(request.header_names, request.header_name_count)?,
-            )
+        let texts = |list: *const OrbgateStr, count: usize| {
+            // SAFETY: the caller's, see the preamble.
+            let list: &'a [OrbgateStr] = unsafe { slice(list, count) }?;
+            list.iter().map(|it| text(*it)).collect::<OrStatus<_>>()
         };
-        let texts =
-            |list: &'a [OrbgateStr]| list.iter().map(|it| text(*it)).collect::<OrStatus<_>>();
         Ok(Self {
             method: text(request.method)?,
             target: text(request.target)?,
-            authorization: texts(authorization)?,
-            header_names: texts(header_names)?,
+            authorization: texts(request.authorization, request.authorization_count)?,
+            upgrade: texts(request.upgrade, request.upgrade_count)?,
+            origin: texts(request.origin, request.origin_count)?,
+            requested_method: texts(
+                request.access_control_request_method,
+                request.access_control_request_method_count,
+            )?,
+            header_names: texts(request.header_names, request.header_name_count)?,
             matched,
             flags: request.flags,
         })
@@ -123,6 +141,9 @@ impl<'a> Asked<'a> {
             method: self.method,
             target: self.target,
             authorization: &self.authorization,
+            upgrade: &self.upgrade,
+            origin: &self.origin,
+            access_control_request_method: &self.requested_method,
             header_names: &self.header_names,
             matched: match &self.matched {
                 HeldMatch::Nothing => Matched::Nothing,

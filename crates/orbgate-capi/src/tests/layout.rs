@@ -90,7 +90,8 @@ fn layout() -> String {
         }
         OrbgateGateRequest {
             struct_size flags method target authorization authorization_count header_names
-            header_name_count path_template matched reserved
+            header_name_count path_template matched reserved upgrade upgrade_count origin origin_count
+            access_control_request_method access_control_request_method_count
         }
         OrbgateStepInfo {
             struct_size kind attempt until_ms algorithm key message signature decision http_status

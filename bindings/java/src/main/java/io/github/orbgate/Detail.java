@@ -45,6 +45,8 @@ public enum Detail {
     NON_CANONICAL_LITERAL,
     /** The path differs only in case from a more specific route. */
     AMBIGUOUS_CASE,
+    /** A request never asks for an upgrade to {@code h2c}. */
+    UPGRADE,
     // end of codes
     ;
 

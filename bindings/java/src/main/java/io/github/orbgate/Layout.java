@@ -48,6 +48,7 @@ final class Layout {
     static final int DETAIL_DOT_SEGMENT = 17;
     static final int DETAIL_NON_CANONICAL_LITERAL = 18;
     static final int DETAIL_AMBIGUOUS_CASE = 19;
+    static final int DETAIL_UPGRADE = 20;
     static final int TOKEN_KIND_UNKNOWN = 0;
     static final int TOKEN_KIND_USER = 1;
     static final int TOKEN_KIND_ORGANISATION = 2;
@@ -209,7 +210,7 @@ final class Layout {
     }
 
     static final class GateRequest {
-        static final int SIZE = 96;
+        static final int SIZE = 144;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int METHOD = 8;
@@ -221,6 +222,12 @@ final class Layout {
         static final int PATH_TEMPLATE = 72;
         static final int MATCHED = 88;
         static final int RESERVED = 92;
+        static final int UPGRADE = 96;
+        static final int UPGRADE_COUNT = 104;
+        static final int ORIGIN = 112;
+        static final int ORIGIN_COUNT = 120;
+        static final int ACCESS_CONTROL_REQUEST_METHOD = 128;
+        static final int ACCESS_CONTROL_REQUEST_METHOD_COUNT = 136;
     }
 
     static final class IssuerStatus {

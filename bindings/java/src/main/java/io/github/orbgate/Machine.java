@@ -145,6 +145,12 @@ final class Machine {
             texts.put(Layout.GateRequest.PATH_TEMPLATE, template);
             fields.putInt(Layout.GateRequest.MATCHED, matched(request));
             fields.putInt(Layout.GateRequest.RESERVED, 0);
+            fields.putLong(Layout.GateRequest.UPGRADE, 0);
+            fields.putLong(Layout.GateRequest.UPGRADE_COUNT, 0);
+            fields.putLong(Layout.GateRequest.ORIGIN, 0);
+            fields.putLong(Layout.GateRequest.ORIGIN_COUNT, 0);
+            fields.putLong(Layout.GateRequest.ACCESS_CONTROL_REQUEST_METHOD, 0);
+            fields.putLong(Layout.GateRequest.ACCESS_CONTROL_REQUEST_METHOD_COUNT, 0);
             int status = Library.ABI.ask(gate, engine, buffer.address, unixMs, monotonicMs, buffer.address + OUT);
             return step(status, table, buffer);
         });
