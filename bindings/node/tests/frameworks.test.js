@@ -33,6 +33,29 @@ test("a service of node:http is told what its gate knows", async (context) => {
   assert.deepEqual([denied.status, denied.body, denied.headers["content-length"], denied.headers["content-type"]], [403, "", "0", undefined]);
 });
 
+test("headers count by their whole names, in any case, and never by their values", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const port = await served(context, listener(gate, (_, response) => response.end()));
+  const { authorization } = bearer("read:orbs write:voxies");
+  const asked = async (/** @type {Record<string, string | string[]>} */ headers, method = "GET", target = "/api/v1/external/orbs") => (
+    (await ask(port, method, target, headers)).status
+  );
+  for (const [headers, status] of /** @type {[Record<string, string | string[]>, number][]} */ ([
+    [{ AUTHORIZATION: authorization }, 200],
+    [{ authorization, "x-authorization": "Basic a", "authorization-info": "Basic b" }, 200],
+    [{ authorization, "x-first": "authorization", "x-second": "Basic c" }, 200],
+    [{ authorization: [authorization, authorization] }, 401],
+    [{ "x-authorization": authorization }, 401],
+  ])) {
+    assert.deepEqual([headers, await asked(headers)], [headers, status]);
+  }
+  for (const name of ["x-http-method-override", "X-METHOD-OVERRIDE"]) {
+    assert.equal(await asked({ authorization, [name]: "DELETE" }, "POST", RUN), 400);
+    const request = new Request(`http://a${RUN}`, { method: "POST", headers: { authorization, [name]: "DELETE" } });
+    assert.equal((await refusal(gate, request))?.status, 400);
+  }
+});
+
 for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["Express 5", express5]])) {
   test(`${name}: a mounted router is decided by the whole target`, async (context) => {
     const { gate, bearer } = await gated(context);
@@ -78,6 +101,8 @@ for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["
       const { status, body } = await ask(port, "POST", "/api/v1/external/voxies/7/run", bearer("write:voxies"));
       assert.deepEqual([status, body], [200, `{"reached":${round}}`]);
     }
+    // That route is remembered for what it was decided for, and for nothing else.
+    assert.equal((await ask(port, "POST", RUN, bearer("write:voxies"))).status, 404);
     // The handler that compares does not make a route answer other methods, and each call is counted once.
     assert.equal((await ask(port, "PUT", "/api/v1/external/voxies/7/run", bearer("write:voxies"))).status, 405);
     assert.equal(counted.filter((one) => one.includes("allow scope_held POST /api/v1/external/voxies/{voxieId}/run")).length, 3);
@@ -102,7 +127,7 @@ for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["
     };
     const app = express().use(middleware(gate)).use(methodOverride("_method"));
     app.use((request, _, next) => {
-      request.url = request.url.replace(/\.csv$/, "/export");
+      request.url = request.url.replace(/\.csv$/, "/export").replace(/me$/, "7");
       next();
     });
     const keys = "/api/v1/external/keys/:keyId";
@@ -123,11 +148,13 @@ apis: { a: { base_path: /api/v1/external, scopes: {
       assert.equal(await asked("POST", "/7", "write"), 200);
       assert.equal(await asked("POST", "/7?_method=DELETE", "write"), 404);
       assert.equal(await asked("POST", "/7?_method=GET", "read write"), 404);
+      assert.equal(await asked("GET", "/7", "read"), 200);
       assert.equal(await asked("GET", "/7.csv", "read"), 404);
+      assert.equal(await asked("POST", "/me", "write"), 404);
       assert.equal(await asked("GET", "/7/export", "read"), 200);
     }
-    assert.deepEqual(reached, ["post key", "export", "post key", "export"]);
-    assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 6);
+    assert.deepEqual(reached, ["post key", "get key", "export", "post key", "get key", "export"]);
+    assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 8);
   });
 
   test(`${name}: a handler without a route gets no rewritten path from before its gate`, async (context) => {
@@ -236,20 +263,23 @@ test("a service of Fastify does not start with a route that its policy lacks", a
 
 test("a hook or a rewritten URL of Fastify cannot have another route handle a request", async (context) => {
   const { gate, counted, bearer } = await gated(context);
-  const app = require("fastify").fastify({ rewriteUrl: ({ url = "" }) => url.replace(/account$/, "orbs") });
+  const app = require("fastify").fastify({ rewriteUrl: ({ url = "" }) => url.replace(/account$/, "orbs").replace(/me$/, "7") });
   context.after(() => app.close());
   app.addHook("onRequest", async ({ raw, headers }) => void (raw.method = String(headers["x-method"] ?? raw.method)));
   app.register(fastify(gate, { check: false }));
   app.get("/api/v1/external/orbs", async (request) => allowed(request).decision.route);
   app.post("/api/v1/external/orbs", async () => "reached");
-  const all = bearer("read:orbs read:account");
+  app.get("/api/v1/external/voxies/:id", async () => "reached");
+  const all = bearer("read:orbs read:account read:voxies");
   const asked = async (/** @type {"GET" | "POST"} */ method, /** @type {string} */ name, headers = {}) => (
     (await app.inject({ method, url: `/api/v1/external/${name}`, headers: { ...all, ...headers } })).statusCode
   );
   assert.equal(await asked("GET", "orbs"), 200);
+  assert.equal(await asked("GET", "voxies/7?x=me"), 200);
   assert.equal(await asked("GET", "account"), 404);
+  assert.equal(await asked("GET", "voxies/me"), 404);
   assert.equal(await asked("POST", "orbs", { "x-method": "GET" }), 404);
-  assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 2);
+  assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 3);
 });
 
 test("a route of Fastify that the gate does not see is reported, and its handler fails", async (context) => {
@@ -375,6 +405,9 @@ test("Hono takes the decided route, or the call is denied", async (context) => {
     assert.equal((await app.request(orbs)).status, 401, name);
     assert.equal((await app.request(orbs, { method: "HEAD", headers: bearer("read:orbs") })).status, 405, name);
   }
+  const before = counted.length;
+  await new Hono().use(hono(gate)).use(hono(gate)).get(orbs, answer("it")).request(orbs, { headers: bearer("read:orbs") });
+  assert.equal(counted.length, before + 1);
   const app = new Hono().use(hono(gate)).get(orbs, withNext, answer("it")).post("/api/v1/external/voxies/:id{[0-9]+}/export", answer("export"));
   const undeclared = gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "undeclared");
   assert.deepEqual(undeclared.map(({ route }) => route), ["POST /api/v1/external/voxies/{id}/export"]);

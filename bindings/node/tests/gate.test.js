@@ -114,13 +114,36 @@ test("hooks count and audit each answer, and nothing shows a token", async (cont
   assert.doesNotMatch(JSON.stringify([counted, lines]), new RegExp(right.split(".")[2] ?? ""));
 });
 
-test("a hook that throws changes no answer", async (context) => {
-  const { tokens } = await issuer(context);
+test("a hook or a log that throws changes no answer, at once or later", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const policy = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-")), "policy.yaml");
+  context.after(() => fs.rmSync(path.dirname(policy), { recursive: true }));
+  fs.writeFileSync(policy, "orbgate: 1\napis: {a: {base_path: /a, scopes: {s: {orbs: true, routes: [GET /]}}}}\n...\n");
   const fail = () => {
     throw new Error("full");
   };
-  const gate = new Gate(Engine.external(), tokens, { log: QUIET, count: fail, audit: fail });
-  assert.equal((await gate.answer(orbs())).httpStatus, 401);
+  const failLater = async () => fail();
+  for (const hook of [fail, failLater]) {
+    const loud = { info: hook, warn: hook, error: hook };
+    const gate = new Gate(new Handle(Engine.external()), tokens, { log: loud, count: hook, audit: hook });
+    for (const [bearer, template, status] of /** @type {const} */ ([[undefined, undefined, 401], ["read:keys", undefined, 403], ["read:orbs", undefined, null], ["read:orbs", "/other", 404]])) {
+      const more = template === undefined ? {} : { template };
+      assert.equal((await gate.answer(orbs(bearer && token(bearer), more))).httpStatus, status);
+    }
+    // Issuers that fail are logged.
+    const none = new Gate(Engine.external(), tokens, { log: loud, count: hook, fetch: hook });
+    assert.equal((await none.answer(orbs(token("read:orbs")))).refused, "no_keys");
+    assert.throws(() => gate.reload("/nowhere"), { code: "io" });
+    assert.equal(gate.reload(policy), gate.policy.load());
+  }
+  await new Promise(setImmediate);
+});
+
+test("a fetch that does not heed its signal is not waited for", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET, fetch: () => new Promise(() => {}), keys: { timeoutMs: 50 } });
+  assert.equal((await gate.answer(orbs(token("read:orbs")))).refused, "no_keys");
+  assert.match(gate.keys[0]?.failure ?? "", /took too long/);
 });
 
 test("a policy is replaced for every later request, if it is whole", async (context) => {

@@ -74,6 +74,20 @@ async function raw(port, head) {
   return (await socket.toArray()).join("");
 }
 
+/**
+ * The status of a request over HTTP/2.
+ * @param {number} port
+ * @param {import("node:http2").OutgoingHttpHeaders} headers
+ */
+async function over2(port, headers) {
+  const session = http2.connect(`http://127.0.0.1:${port}`);
+  await once(session, "remoteSettings");
+  const stream = session.request({ ":path": ORBS, ...headers });
+  const [{ ":status": status }] = await once(stream, "response");
+  session.destroy();
+  return status;
+}
+
 for (const [name, service] of Object.entries(services)) {
   test(`${name}: without a guard of its WebSockets nothing passes, with one each handshake is decided`, async (context) => {
     const { gate, counted, logged, bearer } = await gated(context);
@@ -171,18 +185,23 @@ test("a handshake that waits for keys outlives its client, and is not handed ove
   assert.equal(upgrades, 1);
 });
 
+test("a denied handshake's socket is closed, even if its client keeps it open", async (context) => {
+  const { gate } = await gated(context);
+  const server = guard(gate, http.createServer());
+  server.on("upgrade", () => assert.fail("reached"));
+  const port = await listening(context, server);
+  const closed = once(server, "connection").then(([socket]) => once(socket, "close"));
+  const client = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true }).resume();
+  client.write(`GET ${ORBS} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n`);
+  await closed;
+  client.destroy();
+});
+
 test("a server of HTTP/2 is guarded, and streams beside its requests are not", async (context) => {
   const { gate, logged, bearer } = await gated(context);
   const server = http2.createServer({ settings: { enableConnectProtocol: true } }, /** @type {any} */ (listener(gate, onOrbs)));
   const port = await listening(context, /** @type {any} */ (server));
-  const get = async (/** @type {import("node:http2").OutgoingHttpHeaders} */ headers) => {
-    const session = http2.connect(`http://127.0.0.1:${port}`);
-    await once(session, "remoteSettings");
-    const stream = session.request({ ":path": ORBS, ...headers });
-    const [{ ":status": status }] = await once(stream, "response");
-    session.destroy();
-    return status;
-  };
+  const get = (/** @type {import("node:http2").OutgoingHttpHeaders} */ headers) => over2(port, headers);
   const right = bearer("read:orbs");
   assert.equal(await get(right), 200);
   const connect = { ":method": "CONNECT", ":protocol": "websocket", ":scheme": "http", ":authority": "a" };
@@ -231,6 +250,18 @@ test("Fastify guards its server: with @fastify/websocket, and with ws beside it"
   assert.equal(await shake(port), 401);
   assert.equal(await shake(port, bearer("read:orbs")), 101);
   assert.equal((await ask(port, "GET", "/api/v1/external/account", bearer("read:account"))).status, 200);
+});
+
+test("Fastify over HTTP/2 has no streams beside its requests", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const app = /** @type {any} */ (require("fastify").fastify)({ http2: true });
+  context.after(() => app.close());
+  await app.register(fastify(gate));
+  app.get(ORBS, async () => "orbs");
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  assert.equal(await over2(portOf(app.server), bearer("read:orbs")), 200);
+  app.server.on("stream", () => {});
+  assert.equal(await over2(portOf(app.server), bearer("read:orbs")), 403);
 });
 
 test("Fastify's injected handshake is decided", async (context) => {

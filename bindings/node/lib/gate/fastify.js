@@ -4,7 +4,7 @@ const { subscribe } = require("#system");
 const { FAULT } = require("./answer.js");
 const { logOf } = require("./gate.js");
 const { isGuarded } = require("./guard.js");
-const { guard, isOpen, pass, questionOf, refuse } = require("./http.js");
+const { guard, isOpen, isRewritten, pass, questionOf, refuse } = require("./http.js");
 
 /** @typedef {InstanceType<typeof import("./gate.js").Gate>} Gate */
 /** A route, the instance that it was added to, and whether a gate sees it. @typedef {{ instance: object, options: any, isGated: boolean }} Added */
@@ -55,8 +55,8 @@ function fastify(gate, { check = true, compare = true } = {}) {
       if (isOpen(gate, raw, server)) {
         return refuse(response, FAULT);
       }
-      // A hook before this one might have put another method in place of the one that the route was taken for.
-      const isOther = is404 || ![routeOptions.method].flat().includes(raw.method);
+      // A hook before this one might have put another method in place of the one that the route was taken for; `rewriteUrl`, another path.
+      const isOther = is404 || ![routeOptions.method].flat().includes(raw.method) || isRewritten(raw, "");
       const template = !compare ? undefined : isOther ? null : routeOptions.url ?? null;
       return pass(gate, raw, response, questionOf(raw, template), () => next());
     });

@@ -18,17 +18,30 @@ const { CODES } = require("../layout.js");
  */
 async function get(fetchKeys, url, timeoutMs, maxBytes) {
   const signal = AbortSignal.timeout(timeoutMs);
+  // A function that does not heed the signal is not waited for, either.
+  const late = new Promise((_, reject) => signal.addEventListener("abort", reject, { once: true }));
   try {
-    const response = await fetchKeys(url, { redirect: "manual", signal, headers: { accept: "application/json" } });
-    const body = await read(response.body, maxBytes);
-    if (body === null) {
-      return CODES.FETCH_TOO_LARGE;
-    }
-    // A browser hides the status of a redirect.
-    return { status: response.status || 302, cacheControl: response.headers.get("cache-control") ?? "", body };
+    return await Promise.race([fetched(fetchKeys, url, signal, maxBytes), /** @type {Promise<never>} */ (late)]);
   } catch {
     return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;
   }
+}
+
+/**
+ * @param {FetchKeys} fetchKeys
+ * @param {string} url
+ * @param {AbortSignal} signal
+ * @param {number} maxBytes
+ * @returns {Promise<Fetched | number>}
+ */
+async function fetched(fetchKeys, url, signal, maxBytes) {
+  const response = await fetchKeys(url, { redirect: "manual", signal, headers: { accept: "application/json" } });
+  const body = await read(response.body, maxBytes);
+  if (body === null) {
+    return CODES.FETCH_TOO_LARGE;
+  }
+  // A browser hides the status of a redirect.
+  return { status: response.status || 302, cacheControl: response.headers.get("cache-control") ?? "", body };
 }
 
 /**

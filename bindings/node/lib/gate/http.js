@@ -147,10 +147,11 @@ const routeOf = ({ baseUrl = "", url = "", route }) => (
 const pathOf = (/** @type {string} */ url) => url.split("?", 1)[0] ?? "";
 
 /**
- * Whether middleware of Express has put another path in place of the one that came. What a mounted router cuts off is in `baseUrl`.
+ * Whether something has put another path in place of the one that came. What a mounted router of Express cuts off is in `baseUrl`.
  * @param {Request} request
+ * @param {string} [baseUrl]
  */
-function isRewritten({ url = "", originalUrl = url, baseUrl }) {
+function isRewritten({ url = "", originalUrl = url, baseUrl: cut }, baseUrl = cut) {
   const [seen, came] = [pathOf(url), pathOf(originalUrl)];
   return baseUrl !== undefined && baseUrl + seen !== came && !(seen === "/" && baseUrl === came);
 }
@@ -167,8 +168,9 @@ function middleware(gate) {
     const question = questionOf(request, isRewritten(request) ? null : routeOf(request));
     return pass(gate, request, response, question, ({ decision }) => {
       compareRoutes(request, (goOn) => {
-        // A handler of another method was not decided about.
-        const template = request.method === question.method ? routeOf(request) ?? null : null;
+        // A handler that sees another method or path was not decided about.
+        const isOther = request.method !== question.method || isRewritten(request);
+        const template = isOther ? null : routeOf(request) ?? null;
         const pair = `${decision.policy} ${decision.route} ${template}`;
         if (agreed.has(pair)) {
           return goOn();
@@ -183,4 +185,4 @@ function middleware(gate) {
   });
 }
 
-module.exports = { askOnce, guard, hasPassed, isOpen, listener, middleware, pass, questionOf, refuse };
+module.exports = { askOnce, guard, hasPassed, isOpen, isRewritten, listener, middleware, pass, questionOf, refuse };

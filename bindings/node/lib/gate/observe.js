@@ -16,7 +16,7 @@ class Observer {
   constructor({ count, audit, log = console }) {
     this.#count = count;
     this.#audit = audit;
-    this.log = log;
+    this.log = quiet(log);
   }
 
   get hasAudit() {
@@ -78,14 +78,36 @@ class Observer {
 
   /**
    * No answer depends on who observes it.
-   * @param {() => void} observe
+   * @param {() => unknown} observe
    */
   #guarded(observe) {
-    try {
-      observe();
-    } catch (error) {
-      this.log.error(`orbgate: a hook failed: ${error instanceof Error ? error.message : error}`);
+    attempt(observe, (error) => this.log.error(`orbgate: a hook failed: ${error instanceof Error ? error.message : error}`));
+  }
+}
+
+/**
+ * A log that never throws.
+ * @param {import("../../gate.js").Log} log
+ * @returns {import("../../gate.js").Log}
+ */
+function quiet(log) {
+  const write = (/** @type {"info" | "warn" | "error"} */ level) => (/** @type {string} */ message) => attempt(() => log[level](message), () => {});
+  return { info: write("info"), warn: write("warn"), error: write("error") };
+}
+
+/**
+ * Calls a hook. One that is `async` fails later, and would end the process.
+ * @param {() => unknown} call
+ * @param {(error: unknown) => void} fail
+ */
+function attempt(call, fail) {
+  try {
+    const result = /** @type {any} */ (call());
+    if (typeof result?.then === "function") {
+      Promise.resolve(result).catch(fail);
     }
+  } catch (error) {
+    fail(error);
   }
 }
 
