@@ -8,7 +8,6 @@ mod least;
 mod lint;
 mod near;
 mod nodes;
-pub mod openapi;
 mod property;
 mod questions;
 mod rules;

@@ -15,7 +15,6 @@ mod diff;
 mod format;
 mod lint;
 mod near;
-mod openapi;
 mod property;
 mod questions;
 mod rules;

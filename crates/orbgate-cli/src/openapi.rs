@@ -5,7 +5,7 @@ mod args;
 use std::path::Path;
 
 use orbgate::{Digest, Place, Policy};
-use orbgate_analysis::openapi::{self, Drift, DriftKind, Imported, MAX_BYTES, Options};
+use orbgate_openapi::{self as openapi, Drift, DriftKind, Imported, MAX_BYTES, Options};
 use serde::Serialize;
 
 use crate::input;

@@ -5,7 +5,7 @@ use std::path::Path;
 use orbgate::Place;
 use orbgate::policy::Fault;
 use orbgate::{Engine, Policy};
-use orbgate_analysis::openapi;
+use orbgate_openapi as openapi;
 
 use crate::input;
 use crate::output::{Stop, one_line};

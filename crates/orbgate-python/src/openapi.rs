@@ -1,7 +1,7 @@
 //! Policies from OpenAPI documents, documents from policies, and where the two differ.
 
 use orbgate::{Orbs, Policy as Parsed};
-use orbgate_analysis::openapi::{self, Options};
+use orbgate_openapi::{self as openapi, Options};
 use pyo3::prelude::*;
 
 use crate::error::{self, guarded};

@@ -6,9 +6,9 @@ use orbgate::policy::Fault;
 use orbgate::{Orbs, Place};
 use orbgate_yaml::{Faults, Node, Owner, Values, quoted};
 
-use super::kind::Problem;
-use super::node::{at, entries, get, is_visible, orbs, place, word};
-use super::sheet::takes_permits;
+use crate::kind::Problem;
+use crate::node::{at, entries, get, is_visible, orbs, place, word};
+use crate::sheet::takes_permits;
 
 /// A security scheme.
 #[derive(Debug)]

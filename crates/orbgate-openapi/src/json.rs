@@ -6,7 +6,7 @@ use orbgate_yaml::{Content, Entry, Faults, Keep, Node, Place, Scalar, refuse_dup
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::keep::Part;
+use crate::keep::Part;
 
 /// The parts of the document that are kept.
 pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {

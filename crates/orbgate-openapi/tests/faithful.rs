@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use orbgate::{Engine, Policy};
-use orbgate_analysis::openapi::{Drift, DriftKind, check, import};
+use orbgate_openapi::{Drift, DriftKind, check, import};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

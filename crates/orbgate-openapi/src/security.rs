@@ -3,9 +3,9 @@
 use orbgate::Place;
 use orbgate_yaml::{Content as Value, Node, quoted};
 
-use super::kind::{Cause, Problem};
-use super::node::{at, entries, malformed, place, text};
-use super::scheme::{Flavour, Schemes};
+use crate::kind::{Cause, Problem};
+use crate::node::{at, entries, malformed, place, text};
+use crate::scheme::{Flavour, Schemes};
 
 /// A scope of a scheme.
 pub(super) struct Needed {

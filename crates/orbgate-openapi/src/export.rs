@@ -6,15 +6,15 @@ use orbgate::policy::{Api, RouteRule, ScopeRule};
 use orbgate::{Orbs, Policy};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::document::METHODS;
-use super::sheet::scalar;
-use super::template::shape;
-use crate::shown::json;
+use crate::document::METHODS;
+use crate::sheet::scalar;
+use crate::template::shape;
+use orbgate_analysis::shown::json;
 
 /// Writes a policy as a document of OpenAPI 3.1. Each api becomes a security scheme, each route an operation.
 ///
 /// What OpenAPI has no word for is in extensions: `x-orbs`, what a call consumes, at each operation; `x-orbs-api` at
-/// each scheme; `x-orbs-policy` at the root. [`import`](super::import) reads them, and gives a policy of the same digest.
+/// each scheme; `x-orbs-policy` at the root. [`import`](crate::import) reads them, and gives a policy of the same digest.
 #[must_use]
 pub fn export(policy: &Policy) -> Document {
     let names = scheme_names(policy);

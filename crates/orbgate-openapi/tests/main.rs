@@ -1,16 +1,29 @@
-//! Policies from OpenAPI documents and back, and what has no equal.
+//! Policies from OpenAPI documents and back, and operations that have no equal.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "a test reads files, takes the time, and stops at its first surprise"
+)]
 
 mod drift;
 mod faithful;
 mod hostile;
 mod kinds;
 mod options;
+#[allow(dead_code, reason = "the core's tests use all of it")]
+#[path = "../../orbgate/tests/support/mod.rs"]
+mod support;
 mod wider;
 
 use std::collections::HashSet;
 
 use orbgate::{Orbs, Policy};
-use orbgate_analysis::openapi::{Options, check, export, import};
+use orbgate_openapi::{Options, check, export, import};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -94,7 +107,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_policies_go_round(model in crate::support::policies::policies(), words in vec(select(TEXTS), 3)) {
+    fn random_policies_go_round(model in support::policies::policies(), words in vec(select(TEXTS), 3)) {
         let word = |at: usize| serde_json::to_string(words[at]).unwrap();
         let mut text = model.to_yaml();
         let head = format!("orbgate: 1\nname: {}\nheadings: [{}]\n", word(0), word(1));

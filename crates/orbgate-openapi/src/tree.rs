@@ -2,8 +2,8 @@
 
 use orbgate_yaml::{Faults, Node, Place, outline};
 
-use super::json;
-use super::keep::Part;
+use crate::json;
+use crate::keep::Part;
 
 /// Most bytes of a document.
 pub const MAX_BYTES: usize = 64 << 20;

@@ -1,12 +1,4 @@
-//! OpenAPI documents: a policy from the security of their operations, a document from a policy, and where the two drift
-//! apart.
-//!
-//! ```text
-//! text ──tree──▶ values with places ──document──▶ operations ──sheet──▶ a policy's text, and what is left out
-//! ```
-//!
-//! Nothing is guessed. An operation is left out if no policy can say what it does, and so is one that would then decide
-//! its calls.
+#![doc = include_str!("../README.md")]
 
 mod document;
 mod drift;
@@ -26,10 +18,11 @@ mod tree;
 use orbgate::policy::Fault;
 use orbgate::{Orbs, Place};
 
-pub use self::drift::{Drift, DriftKind, check};
-pub use self::export::export;
-pub use self::kind::Cause;
-pub use self::tree::MAX_BYTES;
+// The public interface is:
+pub use crate::drift::{Drift, DriftKind, check};
+pub use crate::export::export;
+pub use crate::kind::Cause;
+pub use crate::tree::MAX_BYTES;
 
 /// What a document leaves open.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +74,7 @@ pub struct LeftOut {
 ///
 /// ```
 /// use orbgate::Orbs;
-/// use orbgate_analysis::openapi::{Cause, Options, import};
+/// use orbgate_openapi::{Cause, Options, import};
 ///
 /// let document = "
 /// openapi: 3.1.0
@@ -139,8 +132,8 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
 /// Whether a text that is no policy is an OpenAPI document, of any version. It costs as much as reading one.
 ///
 /// ```
-/// assert!(orbgate_analysis::openapi::is_document(b"openapi: 3.0.0"));
-/// assert!(!orbgate_analysis::openapi::is_document(b"orbgate: 1"));
+/// assert!(orbgate_openapi::is_document(b"openapi: 3.0.0"));
+/// assert!(!orbgate_openapi::is_document(b"orbgate: 1"));
 /// ```
 #[must_use]
 pub fn is_document(bytes: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! Hostile documents: an error that says where, in bounded time and memory, and never a panic.
 
 use orbgate::Policy;
-use orbgate_analysis::openapi::{MAX_BYTES, import};
+use orbgate_openapi::{MAX_BYTES, import};
 use proptest::prelude::*;
 
 use super::free;
@@ -152,8 +152,8 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
         cut in prop::option::of(any::<prop::sample::Index>()),
     ) {
-        let policy = Policy::from_yaml(include_str!("../../../orbgate-cli/testdata/shop.yaml")).unwrap();
-        let document = orbgate_analysis::openapi::export(&policy);
+        let policy = Policy::from_yaml(include_str!("../../orbgate-cli/testdata/shop.yaml")).unwrap();
+        let document = orbgate_openapi::export(&policy);
         let text = if json { document.to_json() } else { document.to_yaml() };
         let mut bytes = text.into_bytes();
         for (at, byte) in changes {

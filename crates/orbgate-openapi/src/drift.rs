@@ -7,9 +7,9 @@ use orbgate::policy::{Api, Fault, RouteRule, ScopeRule};
 use orbgate::{Orbs, OrganisationRule, Place, Policy};
 use orbgate_yaml::quoted;
 
-use super::document::{self, Document, Need, Operation};
-use super::template::shape;
-use super::{Options, left_out, settled};
+use crate::document::{self, Document, Need, Operation};
+use crate::template::shape;
+use crate::{Options, left_out, settled};
 
 /// How a document and a policy differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,7 +73,7 @@ pub struct Drift {
 
 /// Compares a document with a policy, both ways: first in the order of the document, then in that of the policy.
 ///
-/// What [`import`](super::import) leaves out is left out here. A policy whose only differences are
+/// What [`import`](crate::import) leaves out is left out here. A policy whose only differences are
 /// [`Unclear`](DriftKind::Unclear) allows no call for less than the document says. The names of parameters do not
 /// count. What a call consumes is compared if the document or `options` state it. What an organisation's token gets is
 /// compared if the document has `x-orbs-api`; without that, no such token may be allowed without a scope.

@@ -1,7 +1,7 @@
 //! Where a document and a policy differ, both ways.
 
 use orbgate::{Orbs, Policy};
-use orbgate_analysis::openapi::{Options, check, export};
+use orbgate_openapi::{Options, check, export};
 
 use super::nothing;
 
@@ -31,7 +31,7 @@ fn lines(document: &str, options: &Options, policy: &str) -> Vec<String> {
     let drift = check(document.as_bytes(), options, &policy).unwrap();
     let place =
         |place: Option<orbgate::Place>| place.map_or("-".to_owned(), |place| place.to_string());
-    let line = |drift: &orbgate_analysis::openapi::Drift| {
+    let line = |drift: &orbgate_openapi::Drift| {
         let (document, policy) = (place(drift.document), place(drift.policy));
         format!(
             "{document} {policy} {}: {}: {}",

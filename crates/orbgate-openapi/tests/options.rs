@@ -1,7 +1,7 @@
 //! What a document leaves open, and how options state it.
 
 use orbgate::{Orbs, Policy};
-use orbgate_analysis::openapi::{DriftKind, Options, check, import};
+use orbgate_openapi::{DriftKind, Options, check, import};
 
 use super::{free, nothing};
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use orbgate::Orbs;
 use orbgate_yaml::quoted;
 
-use super::document::Document;
-use super::kind::{Cause, Problem};
-use super::template::{Template, shape};
+use crate::document::Document;
+use crate::kind::{Cause, Problem};
+use crate::template::{Template, shape};
 
 /// Leaves out all operations of one method and shape: it is not known which of them decides.
 pub(super) fn duplicates(document: &mut Document) {

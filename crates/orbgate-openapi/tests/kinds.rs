@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use orbgate_analysis::openapi::{Cause, import};
+use orbgate_openapi::{Cause, import};
 
 use super::free;
 

@@ -2,8 +2,8 @@
 
 use orbgate_yaml::{Content as Value, Node, quoted};
 
-use super::kind::{Cause, Problem};
-use super::node::{get, malformed, place, text};
+use crate::kind::{Cause, Problem};
+use crate::node::{get, malformed, place, text};
 
 /// The path of the servers, without a slash at its end; without servers it is empty.
 pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {

@@ -4,13 +4,13 @@ use orbgate::policy::Fault;
 use orbgate::{Orbs, Place};
 use orbgate_yaml::{Entry, Faults, Node, Owner, Values, quoted};
 
-use super::Options;
-use super::keep::MERGE;
-use super::kind::{Cause, Problem};
-use super::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
-use super::scheme::{Schemes, fault, place_of};
-use super::{security, servers, sheet, template, tree};
-use crate::shown::{lines, one_line};
+use crate::Options;
+use crate::keep::MERGE;
+use crate::kind::{Cause, Problem};
+use crate::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
+use crate::scheme::{Schemes, fault, place_of};
+use crate::{security, servers, sheet, template, tree};
+use orbgate_analysis::shown::{lines, one_line};
 
 /// Most operations of a document: as many as a policy may have routes.
 const OPERATIONS: usize = 200_000;

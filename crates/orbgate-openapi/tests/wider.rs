@@ -1,7 +1,7 @@
 //! A policy never allows what its document does not: compared with a plain reading of the document, call by call.
 
 use orbgate::{Engine, Policy, Request, Token};
-use orbgate_analysis::openapi::import;
+use orbgate_openapi::import;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -3,7 +3,7 @@
 use orbgate::{Orbs, Place};
 use orbgate_yaml::{Content as Value, Entry, Faults, Node, Values, amount, is_hidden};
 
-use super::kind::{Cause, Problem};
+use crate::kind::{Cause, Problem};
 
 pub(super) const fn place(node: &Node<'_>) -> Place {
     at(node.place)

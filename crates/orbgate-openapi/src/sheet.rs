@@ -4,9 +4,9 @@ use core::fmt::Write as _;
 
 use orbgate::{Orbs, Policy};
 
-use super::document::{Document, Need};
-use super::kind::{Cause, Problem};
-use crate::shown::json;
+use crate::document::{Document, Need};
+use crate::kind::{Cause, Problem};
+use orbgate_analysis::shown::json;
 
 /// What a line is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
