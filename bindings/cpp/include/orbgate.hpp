@@ -846,6 +846,7 @@ public:
     [[nodiscard]] const OrbgateEngine *raw() const noexcept { return engine_.get(); }
 
 private:
+    friend class Answer;
     friend class Handle;
     explicit Engine(OrbgateEngine *engine) noexcept : engine_(engine) {}
 

@@ -115,7 +115,7 @@ struct GateRequest {
 // What a gate answers. One that was never made denies.
 class [[nodiscard]] Answer {
 public:
-    Answer() noexcept : info_(orbgate_step_info_init()) {}
+    Answer() noexcept : info_(orbgate_step_info_init()), engine_(nullptr) {}
 
     [[nodiscard]] bool is_allow() const noexcept { return decision().is_allow(); }
     explicit operator bool() const noexcept { return is_allow(); }
@@ -125,6 +125,9 @@ public:
         decision.raw_ = info_.decision;
         return decision;
     }
+    // The decision in words, from the policy that made it, which the answer keeps; none if the answer was never made.
+    [[nodiscard]] std::optional<Words> words() const & noexcept { return engine_.words(decision()); }
+    std::optional<Words> words() const && = delete;
 
     // What to answer to a denied request, with no body; none for an allow.
     [[nodiscard]] std::optional<std::uint32_t> http_status() const noexcept
@@ -154,11 +157,63 @@ public:
 private:
     friend class Gate;
     using Step = std::unique_ptr<OrbgateStep, detail::Free<orbgate_step_free>>;
-    Answer(Step step, const OrbgateStepInfo &info) noexcept : step_(std::move(step)), info_(info) {}
+    Answer(Step step, const OrbgateStepInfo &info, Engine engine) noexcept
+        : step_(std::move(step)), info_(info), engine_(std::move(engine))
+    {
+    }
 
     Step step_;
     OrbgateStepInfo info_;
+    Engine engine_;
 };
+
+// A route of a service: its method, and its template as a policy writes it.
+struct ServiceRoute {
+    std::string method, path_template;
+};
+
+// A route that the policy lacks: no gate protects it.
+struct UndeclaredRoute {
+    std::string route;                     // such as `GET /users/export`
+    std::optional<std::string> decided_as; // the policy's route that decides its requests; none if they are denied
+};
+
+// How the routes of a service differ from those of a policy.
+struct RouteDifferences {
+    std::vector<UndeclaredRoute> undeclared; // only the service has them
+    std::vector<std::string> unserved;       // only the policy has them, which is harmless if several services share it
+
+    [[nodiscard]] bool empty() const noexcept { return undeclared.empty() && unserved.empty(); }
+};
+
+// Compares the routes of a service with those of a policy: call it when the service starts, and in its tests.
+inline Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes)
+{
+    std::vector<OrbgateStr> methods, templates;
+    for (const ServiceRoute &route : routes) {
+        methods.push_back({route.method.data(), route.method.size()});
+        templates.push_back({route.path_template.data(), route.path_template.size()});
+    }
+    OrbgateRouteDifferences *raw = nullptr;
+    const OrbgateStatus status = orbgate_engine_check_routes(engine.raw(), methods.data(), templates.data(), routes.size(),
+                                                             ORBGATE_TEMPLATES_BRACES, &raw);
+    if (status != ORBGATE_STATUS_OK) {
+        return Error(status);
+    }
+    const std::unique_ptr<OrbgateRouteDifferences, detail::Free<orbgate_route_differences_free>> owner(raw);
+    RouteDifferences differences;
+    OrbgateRouteDifference difference = orbgate_route_difference_init();
+    for (std::size_t at = 0; raw != nullptr && orbgate_route_difference(raw, at, &difference) == ORBGATE_STATUS_OK; at++) {
+        const std::string route(detail::view(difference.route));
+        if (difference.kind == ORBGATE_DIFFERENCE_UNSERVED) {
+            differences.unserved.push_back(route);
+        } else {
+            const auto other = detail::maybe(difference.decided_as);
+            differences.undeclared.push_back({route, other ? std::optional(std::string(*other)) : std::nullopt});
+        }
+    }
+    return differences;
+}
 
 // Rules and keys, asked about one request after another. Any thread may ask at any time; a thread whose token needs keys
 // that are not there waits for them.
@@ -174,45 +229,21 @@ public:
         if (status != ORBGATE_STATUS_OK) {
             return Error(status, error);
         }
-        return Gate(std::make_unique<State>(gate, std::move(fetcher)));
+        return Gate(std::make_shared<State>(gate, std::move(fetcher)));
     }
 
-    // Asks about a request, to be decided by this engine; with a handle, by `handle.load()`. A gate or an engine that has been
-    // moved from denies.
+    // One more owner of the same gate.
+    [[nodiscard]] Gate share() const noexcept { return Gate(state_); }
+
+    // Asks about a request, to be decided by this engine. A gate or an engine that has been moved from denies.
     Answer ask(const Engine &engine, const GateRequest &request) const
     {
-        if (!state_) {
-            return {};
-        }
-        const std::vector<OrbgateStr> authorization = texts(request.authorization), names = texts(request.header_names);
-        OrbgateGateRequest raw = orbgate_gate_request_init();
-        raw.flags = detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
-        raw.method = text(request.method);
-        raw.target = text(request.target);
-        raw.authorization = authorization.data();
-        raw.authorization_count = authorization.size();
-        raw.header_names = names.data();
-        raw.header_name_count = names.size();
-        if (request.matched) {
-            raw.matched = request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE;
-            raw.path_template = text(*request.matched);
-        }
-        OrbgateStep *step = nullptr;
-        OrbgateStatus status = orbgate_gate_ask(state_->gate.get(), engine.raw(), &raw, unix_ms(), monotonic_ms(), &step);
-        for (;;) {
-            Answer::Step owner(status == ORBGATE_STATUS_OK ? step : nullptr);
-            OrbgateStepInfo info = orbgate_step_info_init();
-            state_->start_fetches();
-            if (orbgate_step_info(owner.get(), &info) != ORBGATE_STATUS_OK) {
-                return {};
-            }
-            if (info.kind != ORBGATE_STEP_WAIT) {
-                // A library that cannot check signatures gives no answer, which denies.
-                return info.kind == ORBGATE_STEP_ANSWER ? Answer(std::move(owner), info) : Answer();
-            }
-            state_->wait(owner.get(), info.until_ms);
-            status = orbgate_gate_resume(state_->gate.get(), engine.raw(), owner.release(), unix_ms(), monotonic_ms(), &step);
-        }
+        return ask_current([&] { return engine.share(); }, request);
+    }
+    // The same with the engine that the handle has when the answer is made: if the request has waited for keys, a later one.
+    Answer ask(const Handle &policy, const GateRequest &request) const
+    {
+        return ask_current([&] { return policy.load(); }, request);
     }
 
     // Begins to fetch every issuer's keys, so that the first request need not wait. Returns at once.
@@ -324,7 +355,47 @@ private:
         std::size_t fetching = 0;
     };
 
-    explicit Gate(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+    explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+    // Asks to the end, each time with the engine that is current then.
+    template <typename Current>
+    Answer ask_current(const Current &current, const GateRequest &request) const
+    {
+        if (!state_) {
+            return {};
+        }
+        const std::vector<OrbgateStr> authorization = texts(request.authorization), names = texts(request.header_names);
+        OrbgateGateRequest raw = orbgate_gate_request_init();
+        raw.flags = detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
+        raw.method = text(request.method);
+        raw.target = text(request.target);
+        raw.authorization = authorization.data();
+        raw.authorization_count = authorization.size();
+        raw.header_names = names.data();
+        raw.header_name_count = names.size();
+        if (request.matched) {
+            raw.matched = request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE;
+            raw.path_template = text(*request.matched);
+        }
+        OrbgateStep *step = nullptr;
+        Engine engine = current();
+        OrbgateStatus status = orbgate_gate_ask(state_->gate.get(), engine.raw(), &raw, unix_ms(), monotonic_ms(), &step);
+        for (;;) {
+            Answer::Step owner(status == ORBGATE_STATUS_OK ? step : nullptr);
+            OrbgateStepInfo info = orbgate_step_info_init();
+            state_->start_fetches();
+            if (orbgate_step_info(owner.get(), &info) != ORBGATE_STATUS_OK) {
+                return {};
+            }
+            if (info.kind != ORBGATE_STEP_WAIT) {
+                // A library that cannot check signatures gives no answer, which denies.
+                return info.kind == ORBGATE_STEP_ANSWER ? Answer(std::move(owner), info, std::move(engine)) : Answer();
+            }
+            state_->wait(owner.get(), info.until_ms);
+            engine = current();
+            status = orbgate_gate_resume(state_->gate.get(), engine.raw(), owner.release(), unix_ms(), monotonic_ms(), &step);
+        }
+    }
 
     template <typename Clock>
     static std::uint64_t since_start() noexcept
@@ -345,7 +416,7 @@ private:
         return texts;
     }
 
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 } // namespace orbgate

@@ -134,6 +134,26 @@ void what_is_missing_denies(const orbgate::Engine &engine)
     CHECK(!refused && refused.error().message == "fetching keys: `burst` is not 1 to 100");
 }
 
+void the_policy_after_a_wait_decides()
+{
+    const auto later = orbgate::Engine::from_yaml("orbgate: 1\nname: later\napis: { none: { scopes: {} } }\n").value();
+    const auto policy = orbgate::Handle::holding(orbgate::Engine::external().value()).value();
+    const auto gate = std::move(*orbgate::Gate::make(verifier(), [&](const orbgate::Fetch &fetch) {
+        CHECK(policy.store(later));
+        return serve(fetch);
+    }));
+    const std::string bearer = "Bearer " + file("token.jwt");
+    orbgate::GateRequest request;
+    request.method = "GET";
+    request.target = "/api/v1/external/account";
+    request.authorization = {bearer};
+    const auto shared = gate.share();
+    const auto answer = shared.ask(policy, request);
+    CHECK(!answer && answer.refused() == "not_yet_valid" && answer.words()->policy == later.digest());
+    const orbgate::Answer none;
+    CHECK(!none && !none.words());
+}
+
 } // namespace
 
 int main()
@@ -143,5 +163,6 @@ int main()
     a_failure_is_a_denial(engine);
     a_body_allows_bonus_orbs();
     what_is_missing_denies(engine);
+    the_policy_after_a_wait_decides();
     return 0;
 }
