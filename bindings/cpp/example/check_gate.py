@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What the example of a gate must answer, PROGRAM and its arguments: over a real socket, with keys from an issuer on this machine.
-With --guide GUIDE PROGRAM: what the service of a guide's first example answers, with the policy that the guide has."""
-import base64, http.client, http.server, json, pathlib, socket, subprocess, sys, tempfile, threading, time
+With --guide GUIDE PROGRAM: what the service of a guide's first example answers, with the policy that the guide has.
+With --service PROGRAM: that nothing gets around the gate of tests/service.cpp, and that connections are kept."""
+import base64, http.client, http.server, json, os, pathlib, socket, subprocess, sys, tempfile, threading, time
 
 home = pathlib.Path(tempfile.mkdtemp())
 
@@ -59,24 +60,156 @@ def answer(method, target, *bearers, **headers):
     return response.status, response.getheader("WWW-Authenticate"), response.getheader("Allow"), body
 
 
+def listening(command):
+    """A program that listens on a port of its environment, and its address: on another port, if somebody took this one first."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        program = subprocess.Popen(command, cwd=home, env={**os.environ, "PORT": str(port)})
+        while program.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return program, f"127.0.0.1:{port}"
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+        assert program.returncode == 0, program.returncode
+
+
 if sys.argv[1] == "--guide":
     policy = pathlib.Path(sys.argv[2]).read_text().split("```yaml\n")[1].split("```")[0]
     (home / "policy.yaml").write_text(policy)
-    address = "127.0.0.1:8080"
-    program = subprocess.Popen([sys.argv[3]], cwd=home)
+    program, address = listening([sys.argv[3]])
     try:
-        for _ in range(300):
-            assert program.poll() is None, program.returncode
-            try:
-                socket.create_connection(("127.0.0.1", 8080)).close()
-                break
-            except ConnectionRefusedError:
-                time.sleep(0.1)
         found = [answer("GET", "/orders", *bearers)[:2] for bearers in ([], [token("write:other")], [token("read:orders")])]
         assert found == [(401, "Bearer"), (403, "Bearer"), (200, None)], found
         assert answer("GET", "/orders", token("read:orders"))[3] == b"hello, me\n"
     finally:
         program.terminate()
+    sys.exit()
+
+POLICY = """orbgate: 1
+apis:
+  shop:
+    base_path: ""
+    scopes:
+      orders:
+        orbs: false
+        routes:
+          - GET /orders
+          - POST /orders
+          - GET /orders/{id}
+          - HEAD /orders/{id}
+          - DELETE /orders/{id}
+          - GET /a/{x}/c
+          - GET /a/b/{y}
+          - GET /a.b/{x}
+          - GET /axb/{x}
+          - GET /missing/{id}
+          - GET /throws
+          - POST /uploads
+          - PUT /ignored
+      export: { orbs: false, routes: [GET /orders/export] }
+      files: { orbs: false, routes: ["GET /files/{name}", "HEAD /files/{name}"] }
+...
+"""
+
+
+def exchange(address, *requests):
+    """Writes each request once the answer to the one before has come. The answers that come: each a status, its headers and its body."""
+    with socket.create_connection(address, timeout=60) as connection:
+        stream, answers = connection.makefile("rb"), []
+        try:
+            for sent in requests:
+                connection.sendall(sent)
+                line = stream.readline()
+                if not line:
+                    return [*answers, "closed"]
+                head = dict(field.decode().strip().lower().split(": ", 1) for field in iter(stream.readline, b"\r\n"))
+                body = b"" if sent.startswith(b"HEAD") else stream.read(int(head["content-length"]))
+                answers.append((int(line.split()[1]), head, body.decode()))
+        except (BrokenPipeError, ConnectionResetError):
+            answers.append("closed")
+    return answers
+
+
+def request(line, bearer=None, *fields, body=""):
+    fields = [f"Authorization: Bearer {bearer}"] * (bearer is not None) + list(fields)
+    return "\r\n".join([line + " HTTP/1.1", "Host: localhost", *fields, "", body]).encode()
+
+
+def brief(answers):
+    return [answer if answer == "closed" else (answer[0], answer[2]) for answer in answers]
+
+
+if sys.argv[1] == "--service":
+    (home / "policy.yaml").write_text(POLICY)
+    (home / "files").mkdir()
+    (home / "files" / "a.txt").write_text("a file")
+    program = subprocess.Popen([*sys.argv[2:], str(home / "policy.yaml"), str(home / "tokens.yaml"), str(home / "files")],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    protected, forgetful, deaf, careless, plain = [("127.0.0.1", int(program.stdout.readline())) for _ in range(5)]
+    orders, export, files = token("orders"), token("export"), token("files")
+    inner = request("DELETE /orders/7", orders)  # a body that must not become a request
+    size = f"Content-Length: {len(inner)}"
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
+    page = "an error page for me\n"
+    table = [
+        # Another route's token reaches no handler: the server would have taken `/orders/{id}`.
+        ("export", [request("GET /orders/export", export)], [(404, "")]),
+        ("export with orders", [request("GET /orders/export", orders)], [(403, "")]),
+        ("order", [request("GET /orders/1", orders)], [(200, "order 1 for me\n")]),
+        ("the most specific", [request("GET /a/b/c", orders)], [(200, "narrow c for me\n")]),
+        ("the less specific", [request("GET /a/x/c", orders)], [(200, "wide x for me\n")]),
+        ("a dot", [request("GET /a.b/1", orders), request("GET /axb/1", orders)],
+         [(200, "dotted 1 for me\n"), (404, page)]),
+        ("undeclared", [request("GET /undeclared/1", orders)], [(404, "")]),
+        ("HEAD", [request("HEAD /orders", orders), request("HEAD /orders/1", orders)], [(405, ""), (200, "")]),
+        # Files.
+        ("file", [request("GET /files/a.txt", files), request("HEAD /files/a.txt", files)], [(200, "a file"), (200, "")]),
+        ("file without a token", [request("GET /files/a.txt"), request("GET /files/a.txt", orders)], [(401, ""), (403, "")]),
+        ("file without a route", [request("GET /hidden/a.txt", files)], [(404, "")]),
+        # Handlers of errors.
+        ("error page", [request("GET /missing/1", orders)], [(404, page)]),
+        ("no error page", [request("GET /missing/1"), request("GET /nowhere", orders)], [(401, ""), (404, "")]),
+        ("exception", [request("GET /throws", orders)], [(500, page)]),
+        ("nobody's error page", [b"NONSENSE\r\n\r\n", request("GET /orders", orders)], [(400, ""), "closed"]),
+        # Connections are kept, whatever the answer, unless a body was left on them.
+        ("kept", [request("GET /orders", orders), request("GET /orders"), request("DELETE /orders", orders), request("GET /orders", orders)],
+         [(200, "orders for me\n"), (401, ""), (405, ""), (200, "orders for me\n")]),
+        ("kept after a body", [request("POST /orders", orders, "Content-Length: 2", body="xy"), request("GET /orders", orders)],
+         [(200, "made xy for me\n"), (200, "orders for me\n")]),
+        ("no length", [request("POST /orders", orders), request("GET /orders", orders)], [(200, "made  for me\n"), (200, "orders for me\n")]),
+        ("denied with a body", [request("POST /orders", None, size), inner], [(401, ""), "closed"]),
+        ("GET with a body", [request("GET /orders", orders, size), inner], [(400, page), "closed"]),
+        ("HEAD with a body", [request("HEAD /orders/1", orders, size), inner], [(400, ""), "closed"]),
+        ("DELETE in chunks", [request("DELETE /orders/1", orders, "Transfer-Encoding: chunked"), chunked], [(400, page), "closed"]),
+        ("two lengths", [request("POST /orders", orders, "Content-Length: 0", size), inner], [(400, page), "closed"]),
+        ("length and chunks", [request("POST /orders", orders, size, "Transfer-Encoding: chunked"), chunked], [(400, page), "closed"]),
+        ("no number", [request("POST /orders", orders, "Content-Length: +1"), inner], [(400, page), "closed"]),
+        ("broken chunks", [request("POST /orders", orders, "Transfer-Encoding: chunked", body="x\r\n"), inner],
+         [(400, page), "closed"]),
+        ("chunks", [request("POST /orders", orders, "Transfer-Encoding: chunked", body="2\r\nxy\r\n0\r\n\r\n"), request("GET /orders", orders)],
+         [(200, "made xy for me\n"), (200, "orders for me\n")]),
+        ("upload", [request("POST /uploads", orders, "Content-Length: 2", body="xy"), request("GET /orders", orders)],
+         [(200, "uploaded for me\n"), (200, "orders for me\n")]),
+        ("half an upload", [request("POST /uploads", orders, "Content-Length: 9999", body="x" * 9000), inner],
+         [(200, "uploaded for me\n"), "closed"]),
+        ("ignored body", [request("PUT /ignored", orders, size), inner], [(200, "ignored for me\n"), "closed"]),
+    ]
+    for name, requests, expected in table:
+        found = brief(exchange(protected, *requests))
+        assert found == expected, f"{name}: {found}, and not {expected}"
+    headers = exchange(protected, request("GET /throws", orders))[0][1]
+    assert "secret" not in str(headers), headers
+    assert exchange(protected, request("GET /files/a.txt", files))[0][1]["caller"] == "me"
+    denied = exchange(protected, request("POST /orders", None, size))[0][1]
+    assert denied == {"www-authenticate": "bearer", "content-length": "0", "connection": "close"}, denied
+    # Whatever the server does, a handler runs only if the gate has allowed its request for it. Without a gate, it learns of no caller.
+    for address, bearer in [(forgetful, orders), (forgetful, None), (deaf, None), (careless, orders), (plain, orders), (plain, None)]:
+        found = exchange(address, request("GET /orders", bearer, "Connection: close"))
+        assert found[0][0] == 500 and "for" not in found[0][2], found
+    program.stdin.close()
+    assert program.wait(60) == 0, program.returncode
     sys.exit()
 
 program = subprocess.Popen(

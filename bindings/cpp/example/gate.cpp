@@ -41,9 +41,9 @@ std::string json(std::string_view text)
 }
 
 // What the service knows of an allowed call; of one without a gate no more than the request.
-std::string seen(const httplib::Request &request, const orbgate::Answer &answer, const orbgate::Engine &engine)
+std::string seen(const httplib::Request &request, const orbgate::Answer &answer)
 {
-    const auto words = engine.words(answer.decision());
+    const auto words = answer.words();
     const auto charge = answer.decision().charge();
     const auto kind = answer.kind();
     const auto text = [](std::optional<std::string_view> it) { return it ? json(*it) : "null"; };
@@ -52,6 +52,14 @@ std::string seen(const httplib::Request &request, const orbgate::Answer &answer,
            ",\"kind\":" +
            (kind == orbgate::TokenKind::none ? "null" : kind == orbgate::TokenKind::user ? "\"user\"" : "\"organisation\"") +
            ",\"consumes\":" + (charge ? (charge->consumes ? "true" : "false") : "null") + "}";
+}
+
+void serve(const httplib::Request &request, httplib::Response &response, const orbgate::Answer &answer)
+{
+    const std::string body = seen(request, answer);
+    say(body);
+    response.status = 200;
+    response.set_content(body, "application/json");
 }
 
 int failed(const std::string &path, const orbgate::Error &error)
@@ -63,10 +71,10 @@ int failed(const std::string &path, const orbgate::Error &error)
 // The counters, by their labels.
 class Counters {
 public:
-    void count(const orbgate::Answer &answer, const orbgate::Engine &engine)
+    void count(const orbgate::Answer &answer)
     {
-        // The decision in words is null where it is no decision: that denies, too.
-        const auto words = engine.words(answer.decision());
+        // An answer that was never made has no words, and denies.
+        const auto words = answer.words();
         const std::lock_guard<std::mutex> lock(mutex_);
         decisions_[std::string(words ? words->decision : "deny")]++;
         if (const auto refused = answer.refused()) {
@@ -119,6 +127,38 @@ void obey(const std::string &path, const orbgate::Handle &policy, Counters &coun
     }
 }
 
+// Registers a route by its method.
+void add(orbgate::Protected<> &server, std::string_view method, const std::string &path_template, const httplib::Server::Handler &handler)
+{
+    using Add = orbgate::Protected<> &(orbgate::Protected<>::*)(const std::string &, httplib::Server::Handler);
+    static const std::map<std::string_view, Add> calls = {
+        {"GET", &orbgate::Protected<>::Get},     {"POST", &orbgate::Protected<>::Post},     {"PUT", &orbgate::Protected<>::Put},
+        {"PATCH", &orbgate::Protected<>::Patch}, {"DELETE", &orbgate::Protected<>::Delete}, {"OPTIONS", &orbgate::Protected<>::Options},
+    };
+    if (const auto call = calls.find(method); call != calls.end()) {
+        (server.*call->second)(path_template, handler);
+    }
+}
+
+// Serves until the program is stopped, as any program is, and frees what it has.
+template <typename Server>
+int listen(Server &server, std::map<std::string, std::string> &given)
+{
+    const std::string &address = given["--listen"];
+    const std::string host = address.substr(0, address.rfind(':'));
+    const int wanted = std::stoi(address.substr(address.rfind(':') + 1));
+    const int port = wanted == 0 ? server.bind_to_any_port(host.c_str()) : (server.bind_to_port(host.c_str(), wanted) ? wanted : -1);
+    if (port < 0) {
+        std::cerr << "cannot listen on " << address << "\n";
+        return 2;
+    }
+    say("listening " + host + ":" + std::to_string(port));
+    static Server *running = &server;
+    std::signal(SIGTERM, [](int) { running->stop(); });
+    server.listen_after_bind();
+    return 0;
+}
+
 } // namespace
 
 int main(int count, char **arguments)
@@ -145,39 +185,26 @@ int main(int count, char **arguments)
     const auto policy = orbgate::Handle::holding(*engine).value();
     // Lives as long as the thread that reads commands, which nothing ends.
     static Counters counters;
-
-    httplib::Server server;
-    // What is answered before its body is read must not leave the body to the next request.
-    server.set_keep_alive_max_count(1);
-    // Before any route: what is denied reaches no handler, and what is allowed is served here.
-    server.set_pre_routing_handler([&](const httplib::Request &request, httplib::Response &response) {
-        const auto current = policy.load(); // one version for the whole call
-        const auto answer = gated ? gate.ask(current, orbgate::request_of(request)) : orbgate::Answer();
-        if (gated) {
-            counters.count(answer, current);
-        }
-        if (answer || !gated) {
-            const std::string body = seen(request, answer, current);
-            say(body);
-            response.set_content(body, "application/json");
-        } else {
-            orbgate::refuse(answer, response);
-        }
-        return httplib::Server::HandlerResponse::Handled;
-    });
-    const std::string &address = given["--listen"];
-    const std::string host = address.substr(0, address.rfind(':'));
-    const int wanted = std::stoi(address.substr(address.rfind(':') + 1));
-    const int port = wanted == 0 ? server.bind_to_any_port(host.c_str()) : (server.bind_to_port(host.c_str(), wanted) ? wanted : -1);
-    if (port < 0) {
-        std::cerr << "cannot listen on " << address << "\n";
-        return 2;
-    }
-    say("listening " + host + ":" + std::to_string(port));
     std::thread([path = given["--policy"], shared = policy.share()] { obey(path, shared, counters); }).detach();
-    // It stops as any program is stopped, and frees what it has.
-    static httplib::Server *running = &server;
-    std::signal(SIGTERM, [](int) { running->stop(); });
-    server.listen_after_bind();
-    return 0;
+    if (!gated) {
+        httplib::Server server;
+        server.set_pre_routing_handler([](const httplib::Request &request, httplib::Response &response) {
+            serve(request, response, orbgate::Answer());
+            return httplib::Server::HandlerResponse::Handled;
+        });
+        return listen(server, given);
+    }
+    orbgate::Protected<> server(gate, policy);
+    server.set_answer_logger([](const httplib::Request &, const orbgate::Answer &answer) { counters.count(answer); });
+    const auto handler = [](const httplib::Request &request, httplib::Response &response) { serve(request, response, orbgate::answered()); };
+    for (const auto &route : engine->routes()) {
+        add(server, route.method, std::string(route.path_template), handler);
+    }
+    // A later policy can have routes that this service has not. The same handler serves them.
+    server.set_error_handler([handler](const httplib::Request &request, httplib::Response &response) {
+        if (response.status == 404) {
+            handler(request, response);
+        }
+    });
+    return listen(server, given);
 }

@@ -1,14 +1,16 @@
-// A gate before a server of cpp-httplib, which the program that includes this brings.
+// A server of cpp-httplib behind a gate. The program that includes this brings cpp-httplib.
 #ifndef ORBGATE_HTTPLIB_HPP
 #define ORBGATE_HTTPLIB_HPP
 
 #include <httplib.h>
 
+#include <stdexcept>
+
 #include "orbgate_gate.hpp"
 
 namespace orbgate {
 
-// The request as it came, with the request line's target. It refers to the texts of `request`.
+// The request as it came, with the request line's target. It refers to the strings of `request`.
 inline GateRequest request_of(const httplib::Request &request)
 {
     GateRequest asked;
@@ -37,32 +39,543 @@ inline void refuse(const Answer &answer, httplib::Response &response)
 }
 
 namespace detail {
-inline thread_local Answer answered;
-} // namespace detail
 
-// In a handler behind `protect`: what the gate has answered to the call. The reference is good until the handler returns.
-inline const Answer &answered() noexcept { return detail::answered; }
+// What this thread knows of its request, from the decision until the response is written.
+struct Call {
+    Answer answer;
+    const void *server = nullptr; // that asked; none if no gate has decided this request
+    const void *route = nullptr;  // whose handler may run
+    bool has_unread_body = false;
+};
+inline thread_local Call call;
 
-// Asks the gate before any route of the server: what is denied reaches no handler. `policy` is an `Engine` or a `Handle`; it and the
-// gate must live as long as the server. It takes the server's pre-routing handler, and lets each connection bring one request, because a
-// denial leaves its body unread.
-template <typename Policy>
-void protect(httplib::Server &server, const Gate &gate, const Policy &policy)
+// The answer to the request whose handler runs in this thread.
+inline thread_local const Answer *running = nullptr;
+
+struct Running {
+    explicit Running(const Answer &answer) noexcept { running = &answer; }
+    Running(const Running &) = delete;
+    Running &operator=(const Running &) = delete;
+    ~Running() { running = nullptr; }
+};
+
+// The segments of a path or template, one after another.
+inline bool next_segment(std::string_view &rest, std::string_view &segment) noexcept
 {
-    server.set_keep_alive_max_count(1);
-    server.set_pre_routing_handler([&gate, &policy](const httplib::Request &request, httplib::Response &response) {
-        if constexpr (std::is_same_v<Policy, Engine>) {
-            detail::answered = gate.ask(policy, request_of(request));
-        } else {
-            detail::answered = gate.ask(policy.load(), request_of(request));
+    if (rest.empty() || rest.front() != '/') {
+        return false;
+    }
+    const std::size_t end = std::min(rest.find('/', 1), rest.size());
+    segment = rest.substr(1, end - 1);
+    rest.remove_prefix(end);
+    return true;
+}
+
+inline bool is_parameter(std::string_view segment) noexcept
+{
+    return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
+}
+
+// A template with `parameter` for each parameter, and its literals as `literal` writes them.
+template <typename Literal>
+std::string filled(std::string_view path_template, std::string_view parameter, const Literal &literal)
+{
+    std::string out;
+    for (std::string_view segment; next_segment(path_template, segment);) {
+        out.append("/").append(is_parameter(segment) ? std::string(parameter) : literal(segment));
+    }
+    return out;
+}
+
+// A template without the names of its parameters. Of those that fit one path, the most specific comes first.
+inline std::string shape(std::string_view path_template)
+{
+    return filled(path_template, "\x7f", [](std::string_view literal) { return std::string(literal); });
+}
+
+// The pattern of cpp-httplib that fits the same paths.
+inline std::string pattern(std::string_view path_template)
+{
+    return filled(path_template, "([^/]+)", [](std::string_view literal) {
+        std::string out;
+        for (const char byte : literal) {
+            const bool is_word = std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
+            out.append(is_word ? "" : "\\").push_back(byte);
         }
-        if (detail::answered) {
-            return httplib::Server::HandlerResponse::Unhandled;
-        }
-        refuse(detail::answered, response);
-        return httplib::Server::HandlerResponse::Handled;
+        return out;
     });
 }
+
+inline bool fits(std::string_view path_template, std::string_view path) noexcept
+{
+    for (std::string_view literal, segment; next_segment(path_template, literal);) {
+        if (!next_segment(path, segment) || (is_parameter(literal) ? segment.empty() : segment != literal)) {
+            return false;
+        }
+    }
+    return path.empty();
+}
+
+// Whether the server reads the bodies of a method's requests.
+inline bool has_content(std::string_view method) noexcept
+{
+    return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE";
+}
+
+enum class Body { none, read, unclear };
+
+// Whether the server reads the body of an allowed request to its end. A body that stays on the connection would be the next request.
+inline Body body_of(const httplib::Request &request)
+{
+    const std::size_t lengths = request.get_header_value_count("Content-Length");
+    const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
+    const std::string length = request.get_header_value("Content-Length"), coding = request.get_header_value("Transfer-Encoding");
+    if (codings == 0 && (lengths == 0 || (lengths == 1 && length == "0"))) {
+        return Body::none;
+    }
+    const bool is_number = !length.empty() && length.find_first_not_of("0123456789") == std::string::npos;
+    const bool is_clear = lengths + codings == 1 && (codings == 1 ? coding == "chunked" : is_number);
+    const bool is_read = has_content(request.method) && (request.method != "DELETE" || lengths == 1);
+    return is_clear && is_read ? Body::read : Body::unclear;
+}
+
+// A response with this status and no body.
+inline void empty(httplib::Response &response, int status)
+{
+    response.status = status;
+    response.body.clear();
+    response.content_length_ = 0;
+    response.content_provider_ = nullptr;
+    response.is_chunked_content_provider_ = false;
+    for (const char *name : {"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding"}) {
+        response.headers.erase(name);
+    }
+}
+
+// Ends the connection once this response is written. The server has no call for that, but ends a connection whose content fails.
+inline void close_after(httplib::Response &response)
+{
+    if (response.content_provider_) {
+        empty(response, 400); // its handler has left a body unread, and its own content may go on for long
+    }
+    if (!response.has_header("Content-Length")) {
+        response.set_header("Content-Length", std::to_string(response.body.size()));
+    }
+    const auto body = std::make_shared<std::string>(std::move(response.body));
+    response.body.clear();
+    response.content_provider_ = [body](std::size_t, std::size_t, httplib::DataSink &sink) {
+        sink.write(body->data(), body->size());
+        return false;
+    };
+    response.headers.erase("Keep-Alive");
+    response.headers.erase("Connection");
+    response.set_header("Connection", "close");
+}
+
+} // namespace detail
+
+// In a handler of a `Protected` server: the gate's answer to the request. The reference is good until the handler returns. Elsewhere it
+// throws, so that a handler without a gate answers 500.
+inline const Answer &answered()
+{
+    if (detail::running == nullptr) {
+        throw std::logic_error("no gate has decided this request");
+    }
+    return *detail::running;
+}
+
+// A server of cpp-httplib that asks the gate before anything else: what is denied reaches no handler and no file, and each handler runs only for
+// requests that the policy allows under the handler's own template. It has the calls of its base, such as `Get` and `listen`, except those that
+// would get around the gate. Routes are templates, as a policy writes them: `/orders/{id}`, whose value is `request.matches[1]`.
+template <typename Base = httplib::Server>
+class Protected : private Base {
+public:
+    using Request = httplib::Request;
+    using Response = httplib::Response;
+    using Handler = httplib::Server::Handler;
+    using HandlerWithContentReader = httplib::Server::HandlerWithContentReader;
+    using ExceptionHandler = httplib::Server::ExceptionHandler;
+
+    // With the arguments of the base, such as the certificate of an `SSLServer`. It keeps shares of gate and policy.
+    template <typename... Arguments>
+    Protected(const Gate &gate, const Engine &policy, Arguments &&...arguments)
+        : Protected(std::in_place, gate, policy.share(), std::forward<Arguments>(arguments)...)
+    {
+    }
+    // The same with a policy that is replaced while the server runs.
+    template <typename... Arguments>
+    Protected(const Gate &gate, const Handle &policy, Arguments &&...arguments)
+        : Protected(std::in_place, gate, policy.share(), std::forward<Arguments>(arguments)...)
+    {
+    }
+
+    // Routes. The order doesn't matter: the most specific template that fits is taken, as in the policy. `Get` also serves `HEAD`, if the policy
+    // declares it.
+    Protected &Get(const std::string &path_template, Handler handler) { return add("GET", path_template, std::move(handler)); }
+    Protected &Post(const std::string &path_template, Handler handler) { return add("POST", path_template, std::move(handler)); }
+    Protected &Put(const std::string &path_template, Handler handler) { return add("PUT", path_template, std::move(handler)); }
+    Protected &Patch(const std::string &path_template, Handler handler) { return add("PATCH", path_template, std::move(handler)); }
+    Protected &Delete(const std::string &path_template, Handler handler) { return add("DELETE", path_template, std::move(handler)); }
+    Protected &Options(const std::string &path_template, Handler handler) { return add("OPTIONS", path_template, std::move(handler)); }
+    // Handlers that read the body themselves come before those that don't.
+    Protected &Post(const std::string &path_template, HandlerWithContentReader handler)
+    {
+        return add("POST", path_template, std::move(handler));
+    }
+    Protected &Put(const std::string &path_template, HandlerWithContentReader handler)
+    {
+        return add("PUT", path_template, std::move(handler));
+    }
+    Protected &Patch(const std::string &path_template, HandlerWithContentReader handler)
+    {
+        return add("PATCH", path_template, std::move(handler));
+    }
+    Protected &Delete(const std::string &path_template, HandlerWithContentReader handler)
+    {
+        return add("DELETE", path_template, std::move(handler));
+    }
+
+    // Compares the routes with those of a policy, at the start and in tests. Routes of files count as unserved.
+    [[nodiscard]] Result<RouteDifferences> check_routes(const Engine &policy) const
+    {
+        std::vector<ServiceRoute> served;
+        for (const Route &route : routes_) {
+            served.push_back({route.method, route.path_template});
+        }
+        // `HEAD` is served by the handler of `GET`, for a policy that declares it.
+        for (const auto &declared : policy.routes()) {
+            const auto serves = [&](const Route &route) {
+                return route.method == "GET" && detail::shape(route.path_template) == detail::shape(declared.path_template);
+            };
+            if (declared.method == "HEAD" && std::any_of(routes_.begin(), routes_.end(), serves)) {
+                served.push_back({"HEAD", std::string(declared.path_template)});
+            }
+        }
+        return orbgate::check_routes(policy, served);
+    }
+
+    // Files, for requests that the policy allows: it needs a route for them, such as `GET /static/{file}`.
+    bool set_mount_point(const std::string &mount_point, const std::string &folder, httplib::Headers headers = {})
+    {
+        return Base::set_mount_point(mount_point, folder, std::move(headers));
+    }
+    bool remove_mount_point(const std::string &mount_point) { return Base::remove_mount_point(mount_point); }
+    Protected &set_file_extension_and_mimetype_mapping(const std::string &extension, const std::string &type)
+    {
+        Base::set_file_extension_and_mimetype_mapping(extension, type);
+        return *this;
+    }
+    Protected &set_file_request_handler(Handler handler)
+    {
+        Base::set_file_request_handler([this, handler = std::move(handler)](const Request &request, Response &response) {
+            const detail::Running running(allowed());
+            handler(request, response);
+        });
+        return *this;
+    }
+
+    // These handlers run for requests that the gate has allowed, and for no others: a denial has no body.
+    Protected &set_error_handler(Handler handler)
+    {
+        on_error_ = std::move(handler);
+        return *this;
+    }
+    Protected &set_exception_handler(ExceptionHandler handler)
+    {
+        on_exception_ = std::move(handler);
+        return *this;
+    }
+
+    // Gets every answer of the gate, for counters. An exception of it changes nothing.
+    Protected &set_answer_logger(std::function<void(const Request &, const Answer &)> logger)
+    {
+        answer_logger_ = std::move(logger);
+        return *this;
+    }
+    // Gets a line of JSON for each decision. Requests wait for it, and answer 500 if it throws.
+    Protected &set_audit(std::function<void(std::string_view)> audit)
+    {
+        audit_ = std::move(audit);
+        return *this;
+    }
+    // Gets every request and response, even of requests that nobody decided, such as one without a valid request line.
+    Protected &set_logger(httplib::Logger logger)
+    {
+        Base::set_logger(std::move(logger));
+        return *this;
+    }
+
+    Protected &set_default_headers(httplib::Headers headers)
+    {
+        Base::set_default_headers(std::move(headers));
+        return *this;
+    }
+    Protected &set_address_family(int family)
+    {
+        Base::set_address_family(family);
+        return *this;
+    }
+    Protected &set_tcp_nodelay(bool on)
+    {
+        Base::set_tcp_nodelay(on);
+        return *this;
+    }
+    Protected &set_socket_options(httplib::SocketOptions options)
+    {
+        Base::set_socket_options(std::move(options));
+        return *this;
+    }
+    Protected &set_keep_alive_max_count(std::size_t count)
+    {
+        Base::set_keep_alive_max_count(count);
+        return *this;
+    }
+    Protected &set_keep_alive_timeout(std::time_t seconds)
+    {
+        Base::set_keep_alive_timeout(seconds);
+        return *this;
+    }
+    template <typename... Time>
+    Protected &set_read_timeout(const Time &...time)
+    {
+        Base::set_read_timeout(time...);
+        return *this;
+    }
+    template <typename... Time>
+    Protected &set_write_timeout(const Time &...time)
+    {
+        Base::set_write_timeout(time...);
+        return *this;
+    }
+    template <typename... Time>
+    Protected &set_idle_interval(const Time &...time)
+    {
+        Base::set_idle_interval(time...);
+        return *this;
+    }
+    Protected &set_payload_max_length(std::size_t length)
+    {
+        Base::set_payload_max_length(length);
+        return *this;
+    }
+
+    using Base::bind_to_any_port;
+    using Base::bind_to_port;
+    using Base::is_running;
+    using Base::is_valid;
+    using Base::new_task_queue;
+    using Base::stop;
+    // Every route comes before this.
+    bool listen(const std::string &host, int port, int socket_flags = 0)
+    {
+        register_routes();
+        return Base::listen(host, port, socket_flags);
+    }
+    bool listen_after_bind()
+    {
+        register_routes();
+        return Base::listen_after_bind();
+    }
+
+private:
+    struct Route {
+        std::string method, path_template;
+        std::variant<Handler, HandlerWithContentReader> handler;
+
+        [[nodiscard]] bool reads_body() const noexcept { return handler.index() == 1; }
+    };
+
+    template <typename Policy, typename... Arguments>
+    Protected(std::in_place_t, const Gate &gate, Policy policy, Arguments &&...arguments)
+        : Base(std::forward<Arguments>(arguments)...), gate_(gate.share()), policy_(std::move(policy))
+    {
+        using Handled = httplib::Server::HandlerResponse;
+        Base::set_pre_routing_handler([this](const Request &request, Response &response) {
+            return admits(request, response) ? Handled::Unhandled : Handled::Handled;
+        });
+        Base::set_error_handler([this](const Request &request, Response &response) {
+            if (on_error_ && is_allowed()) {
+                run(response, [&] { on_error_(request, response); });
+            }
+        });
+        Base::set_exception_handler([this](const Request &request, Response &response, std::exception_ptr thrown) {
+            detail::empty(response, 500);
+            if (on_exception_ && is_allowed()) {
+                run(response, [&] { on_exception_(request, response, std::move(thrown)); });
+            }
+        });
+        // The last that is called before a response is written. Here ends what the thread knows of the request.
+        Base::set_post_routing_handler([](const Request &, Response &response) {
+            const detail::Call call = std::exchange(detail::call, detail::Call());
+            if (call.server == nullptr || call.has_unread_body) {
+                detail::close_after(response);
+            }
+        });
+    }
+
+    template <typename H>
+    Protected &add(std::string method, const std::string &path_template, H handler)
+    {
+        if (is_ready_) {
+            throw std::logic_error("`" + method + " " + path_template + "` comes after `listen`");
+        }
+        routes_.push_back({std::move(method), path_template, std::move(handler)});
+        return *this;
+    }
+
+    // The server takes the first route that fits, and of all first those that read bodies.
+    void register_routes()
+    {
+        if (std::exchange(is_ready_, true)) {
+            return;
+        }
+        const auto rank = [](const Route &route) { return std::pair(!route.reads_body(), detail::shape(route.path_template)); };
+        std::stable_sort(routes_.begin(), routes_.end(),
+                         [&](const Route &one, const Route &other) { return rank(one) < rank(other); });
+        for (Route &route : routes_) {
+            std::visit([&](auto &handler) { register_at(route, guarded(route, handler)); }, route.handler);
+        }
+    }
+
+    template <typename H>
+    void register_at(const Route &route, H handler)
+    {
+        const std::string pattern = detail::pattern(route.path_template);
+        if (route.method == "POST") {
+            Base::Post(pattern, std::move(handler));
+        } else if (route.method == "PUT") {
+            Base::Put(pattern, std::move(handler));
+        } else if (route.method == "PATCH") {
+            Base::Patch(pattern, std::move(handler));
+        } else if (route.method == "DELETE") {
+            Base::Delete(pattern, std::move(handler));
+        } else if constexpr (std::is_same_v<H, Handler>) {
+            route.method == "GET" ? Base::Get(pattern, std::move(handler)) : Base::Options(pattern, std::move(handler));
+        }
+    }
+
+    Handler guarded(const Route &route, const Handler &handler)
+    {
+        return [this, &route, &handler](const Request &request, Response &response) {
+            const detail::Running running(allowed(&route));
+            detail::call.has_unread_body = false; // the server has read it
+            handler(request, response);
+        };
+    }
+
+    HandlerWithContentReader guarded(const Route &route, const HandlerWithContentReader &handler)
+    {
+        return [this, &route, &handler](const Request &request, Response &response, const httplib::ContentReader &content) {
+            const detail::Running running(allowed(&route));
+            const auto note = [](bool is_whole) {
+                detail::call.has_unread_body = !is_whole;
+                return is_whole;
+            };
+            const httplib::ContentReader noting(
+                [&](httplib::ContentReceiver receiver) { return note(content(std::move(receiver))); },
+                [&](auto header, httplib::ContentReceiver receiver) { return note(content(std::move(header), std::move(receiver))); });
+            handler(request, response, noting);
+        };
+    }
+
+    // The route whose handler the server will take.
+    [[nodiscard]] const Route *route_of(const Request &request) const
+    {
+        const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
+        const auto route = std::find_if(routes_.begin(), routes_.end(), [&](const Route &route) {
+            return route.method == method && detail::fits(route.path_template, request.path);
+        });
+        return route == routes_.end() ? nullptr : &*route;
+    }
+
+    // Asks the gate; false if the response is made.
+    bool admits(const Request &request, Response &response)
+    {
+        detail::call = detail::Call();
+        auto &own = const_cast<Request &>(request); // an object of the server, which is not const there
+        const detail::Body body = detail::body_of(request);
+        detail::call.has_unread_body = body != detail::Body::none;
+        if (detail::call.has_unread_body && request.method == "HEAD") {
+            // A response to `HEAD` has no content whose failure would end the connection.
+            own.method = "GET";
+            detail::call.server = this;
+            response.status = 400;
+            return false;
+        }
+        if (body == detail::Body::none && detail::has_content(request.method) && !request.has_header("Content-Length")) {
+            // Without it, the server would wait for a body until the connection ends. There is none (RFC 9112 §6.3).
+            own.headers.emplace("Content-Length", "0");
+        }
+        const Route *route = route_of(request);
+        GateRequest asked = request_of(request);
+        asked.audit = static_cast<bool>(audit_);
+        if (route != nullptr) {
+            asked.matched = route->path_template;
+        }
+        detail::call.answer = std::visit([&](const auto &policy) { return gate_.ask(policy, asked); }, policy_);
+        detail::call.server = this;
+        detail::call.route = route;
+        const Answer &answer = detail::call.answer;
+        if (const auto line = answer.audit()) {
+            audit_(*line);
+        }
+        if (answer_logger_) {
+            try {
+                answer_logger_(request, answer);
+            } catch (...) {
+                // A counter that fails fails no request.
+            }
+        }
+        if (!answer) {
+            refuse(answer, response);
+            return false;
+        }
+        if (body == detail::Body::unclear) {
+            response.status = 400;
+            return false;
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool is_allowed() const noexcept { return detail::call.server == this && detail::call.answer.is_allow(); }
+
+    // The answer to this thread's request. It throws if the request is not allowed, or only for another route than this one.
+    const Answer &allowed() const
+    {
+        if (!is_allowed()) {
+            throw std::logic_error("no gate has decided this request");
+        }
+        return detail::call.answer;
+    }
+    const Answer &allowed(const Route *route) const
+    {
+        if (detail::call.route != route) {
+            throw std::logic_error("the gate has decided this request for another route");
+        }
+        return allowed();
+    }
+
+    // Runs a handler that the server calls where nothing may be thrown.
+    template <typename F>
+    void run(Response &response, const F &handler) const
+    {
+        const detail::Running running(detail::call.answer);
+        try {
+            handler();
+        } catch (...) {
+            detail::empty(response, 500);
+        }
+    }
+
+    Gate gate_;
+    std::variant<Engine, Handle> policy_;
+    std::vector<Route> routes_;
+    bool is_ready_ = false;
+    Handler on_error_;
+    ExceptionHandler on_exception_;
+    std::function<void(const Request &, const Answer &)> answer_logger_;
+    std::function<void(std::string_view)> audit_;
+};
 
 } // namespace orbgate
 
