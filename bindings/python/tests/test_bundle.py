@@ -190,6 +190,81 @@ def test_what_was_changed_is_named(made: Made, tmp_path: Path) -> None:
     assert main(["verify", str(path)]) == 1
 
 
+def resealed(made: Made, path: Path, change: Any) -> Path:
+    """The bundle with other content, of which its manifest has the digests: only a check of the content finds it."""
+
+    def seal(files: dict[str, bytes]) -> None:
+        manifest = json.loads(files["manifest.json"])
+        change(files, manifest)
+        manifest["sha256"] = {name: sha256(data).hexdigest() for name, data in files.items() if name != "manifest.json"}
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    return changed(made, path, seal)
+
+
+def test_every_file_is_compared_with_the_one_that_is_made_again(made: Made, tmp_path: Path) -> None:
+    path, routes = tmp_path / "changed.zip", "tables/routes.parquet"
+    with zipfile.ZipFile(made.bundle) as archive:
+        names = {*archive.namelist()}
+    again = {f"{name}, made again" for name in names - {"policy.yaml"}}
+    whole = audit.verify(made.bundle, [made.log])
+    assert {row.what for row in whole if row.what.endswith("made again")} == again and not failed(whole)
+
+    def table(change: Any) -> Any:
+        def write(files: dict[str, bytes], manifest: dict[str, Any]) -> None:
+            files[routes] = change(pq.read_table(io.BytesIO(files[routes])))
+
+        return write
+
+    def written(table: Any) -> bytes:
+        sink = io.BytesIO()
+        pq.write_table(table, sink, compression="none", row_group_size=1)
+        return sink.getvalue()
+
+    differs = {"manifest.json, made again": "it differs"}
+    for change, found in (
+        (lambda files, manifest: files.update(more=b""), {"more, made again": "it is only in the bundle"}),
+        (lambda files, manifest: files.pop(routes), {f"{routes}, made again": "it is missing in the bundle"}),
+        (table(lambda table: written(table.slice(1))), {f"{routes}, made again": "it differs"}),
+        (table(lambda table: b"no table"), {f"{routes}, made again": "it is no table: "}),
+        (table(written), {}),
+    ):
+        rows = audit.verify(resealed(made, path, change), [made.log])
+        said = failed(rows)
+        assert said.keys() == {**found, **differs}.keys()
+        assert all(said[what].startswith(about) for what, about in found.items())
+    (same,) = [row for row in rows if row.what == f"{routes}, made again"]
+    assert (same.is_same, same.about) == (True, "the same rows, in other bytes")
+
+
+def test_another_version_may_make_other_bytes_but_not_other_numbers(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "changed.zip"
+
+    def older(files: dict[str, bytes], manifest: dict[str, Any]) -> None:
+        manifest["made_by"]["pyarrow"] = "0.0"
+        files["report.html"] += b"<!-- by an older version -->"
+
+    def other(files: dict[str, bytes], manifest: dict[str, Any]) -> None:
+        older(files, manifest)
+        manifest["calls"]["denied"] += 1
+
+    found = {row.what: row for row in audit.verify(resealed(made, path, older), [made.log])}
+    manifest = found["manifest.json, made again"]
+    assert manifest.is_same and "made with pyarrow 0.0, here is" in manifest.about
+    assert failed(found.values()).keys() == {"report.html, made again"}
+    assert failed(audit.verify(resealed(made, path, other), [made.log])).keys() == {"report.html, made again", "manifest.json, made again"}
+
+
+def test_both_policies_are_those_of_the_manifest(tmp_path: Path) -> None:
+    made = Made(tmp_path)
+    base = tmp_path / "base.yaml"
+    base.write_text(TEXT.replace("orbs: 3", "orbs: 4"))
+    assert main([*made.arguments, "--base", str(base)]) == 0 and not failed(audit.verify(made.bundle))
+    for name in ("policy.yaml", "base.yaml"):
+        path = resealed(made, tmp_path / "changed.zip", lambda files, manifest: files.update({name: files[name].replace(b"GET /]", b"GET /, GET /more]")}))
+        assert failed(audit.verify(path)).keys() == {f"policy of {name}"}
+
+
 def test_what_is_no_bundle_is_refused(made: Made, tmp_path: Path) -> None:
     path, data = tmp_path / "no.zip", made.bundle.read_bytes()
     compressed = io.BytesIO()

@@ -166,6 +166,14 @@ def test_a_caller_with_several_tokens_lacks_only_what_none_of_them_has() -> None
     assert "this caller lacks" not in text and "has no user's token" not in text
 
 
+def test_a_scope_that_is_lacked_in_two_ways_counts_once() -> None:
+    """Without the scope, with it but without a user's token, and where no scope is lacked."""
+    log = [*calls("mixed", 3, "POST", "/i/a", 60, scopes=""), *calls("mixed", 1, "GET", "/i/a", 60, scopes=""), *calls("mixed", 4, "GET", "/nowhere", 60)]
+    log += [{**call, "kind": "organisation"} for call in calls("mixed", 2, "POST", "/i/a", 60, scopes="write")]
+    made = report(pa.Table.from_pylist(log), Policy.from_yaml(INFERENCE))
+    assert [(row.scope, row.caller_lacks) for row in made.figures.denials] == [(None, 2), ("write", 2), ("write", 2), ("read", 2)]
+
+
 @pytest.mark.parametrize("whole", [3_600, DAY, 14 * DAY, 30 * DAY, 400 * DAY + 17])
 def test_no_time_on_the_page_contradicts_its_course(whole: int) -> None:
     """Read back, the time that a row shows has the row's course, is not shorter than the exact one, and is near it."""
