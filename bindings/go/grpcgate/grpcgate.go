@@ -60,9 +60,12 @@ func (s stream) Context() context.Context { return s.ctx }
 
 func ask(ctx context.Context, protect *gate.Gate, method string) (context.Context, error) {
 	headers, _ := metadata.FromIncomingContext(ctx)
-	request := gate.Request{Method: http.MethodPost, Target: method, Authorization: headers.Get("authorization")}
+	request := gate.Request{
+		Method: http.MethodPost, Target: method, Authorization: headers.Get("authorization"),
+		Upgrade: headers.Get("upgrade"), Origin: headers.Get("origin"), AccessControlRequestMethod: headers.Get("access-control-request-method"),
+	}
 	for name := range headers {
-		if strings.Contains(name, "method") {
+		if strings.Contains(name, "method") || strings.HasPrefix(name, "http2-") {
 			request.HeaderNames = append(request.HeaderNames, name)
 		}
 	}

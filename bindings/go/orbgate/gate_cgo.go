@@ -91,6 +91,10 @@ func (g cgoGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uint6
 	raw.method, raw.target, raw.path_template = pins.text(request.Method), pins.text(request.Target), pins.text(request.Template)
 	raw.authorization, raw.authorization_count = pins.texts(request.Authorization), C.size_t(len(request.Authorization))
 	raw.header_names, raw.header_name_count = pins.texts(request.HeaderNames), C.size_t(len(request.HeaderNames))
+	raw.upgrade, raw.upgrade_count = pins.texts(request.Upgrade), C.size_t(len(request.Upgrade))
+	raw.origin, raw.origin_count = pins.texts(request.Origin), C.size_t(len(request.Origin))
+	raw.access_control_request_method = pins.texts(request.AccessControlRequestMethod)
+	raw.access_control_request_method_count = C.size_t(len(request.AccessControlRequestMethod))
 	var step *C.OrbgateStep
 	status := C.orbgate_gate_ask(g.pointer, e.pointer, &raw, C.uint64_t(unixMS), C.uint64_t(monotonicMS), &step)
 	return readStep(step, status)

@@ -12,7 +12,7 @@ import (
 // types of a struct's fields each time.
 
 // The structs of the C ABI as the module has them, with pointers of 32 bits.
-const requestSize, stepSize, textSize = 56, 232, 8
+const requestSize, stepSize, textSize = 80, 232, 8
 
 // A packer writes numbers into the module's memory, and the texts that they point to after them.
 type packer struct {
@@ -84,15 +84,17 @@ func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uin
 		}
 		// The room begins with what the call writes; then the request, its lists and the texts.
 		const requestAt, listsAt = stepSize, stepSize + requestSize
-		values, names := len(request.Authorization), len(request.HeaderNames)
-		texts := listsAt + textSize*(values+names)
-		size := texts + len(request.Method) + len(request.Target) + len(request.Template)
-		for _, value := range request.Authorization {
-			size += len(value)
+		lists := [...][]string{
+			request.Authorization, request.HeaderNames, request.Upgrade, request.Origin, request.AccessControlRequestMethod,
 		}
-		for _, name := range request.HeaderNames {
-			size += len(name)
+		texts, size := listsAt, len(request.Method)+len(request.Target)+len(request.Template)
+		for _, list := range lists {
+			texts += textSize * len(list)
+			for _, text := range list {
+				size += len(text)
+			}
 		}
+		size += texts
 		place, at := g.room, g.base
 		if size > len(place) {
 			made, ok := g.allocate(size)
@@ -105,15 +107,19 @@ func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uin
 		p.numbers(requestSize, request.Flags)
 		p.text(request.Method)
 		p.text(request.Target)
-		lists := at + listsAt
-		p.numbers(lists, uint32(values), lists+uint32(textSize*values), uint32(names))
-		p.text(request.Template)
-		p.numbers(request.Matched, 0)
-		for _, value := range request.Authorization {
-			p.text(value)
+		next := at + listsAt
+		for index, list := range lists {
+			if index == 2 { // between the first lists and those that came later
+				p.text(request.Template)
+				p.numbers(request.Matched, 0)
+			}
+			p.numbers(next, uint32(len(list)))
+			next += uint32(textSize * len(list))
 		}
-		for _, name := range request.HeaderNames {
-			p.text(name)
+		for _, list := range lists {
+			for _, text := range list {
+				p.text(text)
+			}
 		}
 		over := g.over
 		g.over = 0

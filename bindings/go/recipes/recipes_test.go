@@ -104,7 +104,7 @@ func TestEachFrameworkListsTheRoutesThatItsGateSees(t *testing.T) {
 		}
 		var differ *gate.RoutesError
 		err := protect.CheckHandler(row.service(protect, true))
-		if !errors.As(err, &differ) || !slices.Equal(differ.Unprotected, []string{"GET " + row.late}) || differ.Undeclared != nil || differ.Unserved != nil {
+		if !errors.As(err, &differ) || !slices.Equal(differ.Ungated, []string{"GET " + row.late}) || differ.Undeclared != nil || differ.Unserved != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -181,7 +181,10 @@ type Request struct {
 	Method, Target string
 	// Authorization has every value of that header, one item a line.
 	Authorization []string
-	// HeaderNames are those of all headers: some let a POST be another method.
+	// Upgrade, Origin and AccessControlRequestMethod have every value of those headers.
+	Upgrade, Origin, AccessControlRequestMethod []string
+	// HeaderNames are those of all headers, or at least those that contain `method` and those that begin with `http2-`, in any letter
+	// case. A header can override the method.
 	HeaderNames []string
 	// Routed says that a router is outside, and Template is the one that it has taken; empty where it does not say.
 	Routed   bool
@@ -236,6 +239,7 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 	defer func() { engine.Close() }()
 	asked := steps.Request{
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
+		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
 	}
 	if request.AllowBonusOrbs {
 		asked.Flags |= steps.AllowBonusOrbs

@@ -263,13 +263,17 @@ func TestARequestIsAnswered(t *testing.T) {
 		"escaped":        {call(t, server, "GET", "/api/v1/external/%6frbs", bearer(good)), denied(400, "", "")},
 		"override": {call(t, server, "POST", "/api/v1/external/voxies", bearer(i.token(t, "rsa", map[string]any{"scope": "write:voxies"})),
 			"X-HTTP-Method-Override: DELETE"), denied(400, "", "")},
+		"override of a GET": {call(t, server, "GET", orbs, bearer(good), "X-Http-Method: PUT"), denied(400, "", "")},
+		"upgrade":           {call(t, server, "GET", orbs, bearer(good), "Upgrade: websocket", "Upgrade: foo, H2C"), denied(400, "", "")},
+		"settings of HTTP/2": {call(t, server, "GET", orbs, bearer(good), "Connection: HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__"),
+			answer{200, "", "", "read:orbs 1 me true"}},
 	} {
 		if row.found != row.expected {
 			t.Errorf("%s: %v, and not %v", name, row.found, row.expected)
 		}
 	}
 	for name, expected := range map[string]int32{
-		"orbgate_decisions_total allow scope_held GET " + orbs: 2,
+		"orbgate_decisions_total allow scope_held GET " + orbs: 3,
 		"orbgate_tokens_refused_total expired":                 1,
 		"orbgate_tokens_refused_total signature":               1,
 		"orbgate_tokens_refused_total authorization_header":    1,
@@ -284,7 +288,7 @@ func TestARequestIsAnswered(t *testing.T) {
 		Decision, Token_kind, Token string
 		Time_ms                     int64
 	}
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 14 || line.Time_ms == 0 {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 17 || line.Time_ms == 0 {
 		t.Errorf("%d lines, %v: %s", len(lines), err, lines[0])
 	}
 	if strings.Contains(audit.String(), good) {
@@ -427,6 +431,15 @@ func TestARequestMayHaveManyHeaders(t *testing.T) {
 	if reason := protect.Ask(t.Context(), request).Decision.Reason(); reason != orbgate.ReasonMethodNotDeclared {
 		t.Error(reason)
 	}
+	request.Upgrade, request.Origin, request.AccessControlRequestMethod = slices.Repeat([]string{"foo"}, 999), names[:999], []string{"PUT", ""}
+	if reason := protect.Ask(t.Context(), request).Decision.Reason(); reason != orbgate.ReasonMethodNotDeclared {
+		t.Error(reason)
+	}
+	request.Upgrade[998] = "bar, h2c"
+	if decision := protect.Ask(t.Context(), request).Decision; decision.Detail() != orbgate.DetailUpgrade {
+		t.Error(decision)
+	}
+	request.Upgrade = nil
 	names[9_999] = "x-http-method-override"
 	if reason := protect.Ask(t.Context(), request).Decision.Reason(); reason != orbgate.ReasonMalformedRequest {
 		t.Error(reason)

@@ -92,10 +92,13 @@ func (g *Gate) AskRouted(r *http.Request, template string) Answer {
 }
 
 func (g *Gate) request(r *http.Request) Request {
-	request := Request{Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"]}
+	request := Request{
+		Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"],
+		Upgrade: r.Header["Upgrade"], Origin: r.Header["Origin"], AccessControlRequestMethod: r.Header["Access-Control-Request-Method"],
+	}
 	for name := range r.Header {
-		// Those that may make a POST another method, which few requests have.
-		if strings.Contains(strings.ToLower(name), "method") {
+		// Few requests have one of those that the gate reads.
+		if lower := strings.ToLower(name); strings.Contains(lower, "method") || strings.HasPrefix(lower, "http2-") {
 			request.HeaderNames = append(request.HeaderNames, name)
 		}
 	}

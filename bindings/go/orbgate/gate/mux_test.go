@@ -247,7 +247,7 @@ func TestAMuxAndAHandlerAreCheckedAtTheStart(t *testing.T) {
 	another, _ := gateOf(t, around, gate.Config{})
 	outside.Handle("/a/{id}", another.Middleware(sees("another")))
 	err = protect.CheckHandler(outside, append(routes, gate.Route{Method: "GET", Template: "/more"}))
-	if !errors.As(err, &differ) || !slices.Equal(differ.Unprotected, []string{"GET /a/{id:[0-9]+}", "GET /alone"}) || len(differ.Undeclared) != 1 || ran.Load() != 1 {
+	if !errors.As(err, &differ) || !slices.Equal(differ.Ungated, []string{"GET /a/{id:[0-9]+}", "GET /alone"}) || len(differ.Undeclared) != 1 || ran.Load() != 1 {
 		t.Errorf("%v", err)
 	}
 	if text := err.Error(); !strings.Contains(text, "no gate protects `GET /alone`") || !strings.Contains(text, "the policy has no `GET /more`") {

@@ -19,8 +19,8 @@ type RoutesError struct {
 	Undeclared []UndeclaredRoute
 	// Unserved are those that the service lacks, which is harmless if several services share a policy.
 	Unserved []string
-	// Unprotected are those that [Gate.CheckHandler] could reach without the gate.
-	Unprotected []string
+	// Ungated are those that [Gate.CheckHandler] could reach without the gate.
+	Ungated []string
 }
 
 // An UndeclaredRoute is one that the policy lacks.
@@ -43,7 +43,7 @@ func (e *RoutesError) Error() string {
 	for _, route := range e.Unserved {
 		lines = append(lines, "the service has no `"+route+"`")
 	}
-	for _, route := range e.Unprotected {
+	for _, route := range e.Ungated {
 		lines = append(lines, "no gate protects `"+route+"`")
 	}
 	return strings.Join(lines, "\n")
@@ -109,10 +109,10 @@ func (g *Gate) CheckHandler(handler http.Handler, routes []Route) error {
 			Header: http.Header{}, Body: http.NoBody, Host: "localhost", RemoteAddr: "127.0.0.1:1"}
 		handler.ServeHTTP(discard{}, request.WithContext(context.WithValue(context.Background(), probeKey{}, probe)))
 		if probe.seenBy != g {
-			found.Unprotected = append(found.Unprotected, route.Method+" "+route.Template)
+			found.Ungated = append(found.Ungated, route.Method+" "+route.Template)
 		}
 	}
-	if err == nil && found.Unprotected == nil {
+	if err == nil && found.Ungated == nil {
 		return nil
 	}
 	return found

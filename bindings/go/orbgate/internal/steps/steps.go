@@ -11,10 +11,11 @@ type Options struct {
 
 // A Request is one as it came over the wire.
 type Request struct {
-	Method, Target             string
-	Authorization, HeaderNames []string
-	Flags, Matched             uint32
-	Template                   string
+	Method, Target                              string
+	Authorization, HeaderNames                  []string
+	Upgrade, Origin, AccessControlRequestMethod []string
+	Flags, Matched                              uint32
+	Template                                    string
 }
 
 // The numbers of the C ABI that are about gates.
