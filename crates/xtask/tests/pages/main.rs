@@ -248,32 +248,6 @@ fn one_idea_has_a_word() {
     }
 }
 
-/// The words that CONTRIBUTING.md asks not to use are in no file, except the frozen ones: records, the changelog.
-#[test]
-fn no_file_has_a_word_that_slows_a_reader() {
-    let page = read(&root().join("CONTRIBUTING.md"));
-    let (_, list) = page.split_once("- **Words that slow a reader**").unwrap();
-    let (list, _) = list.split_once("\n- ").unwrap();
-    let (_, list) = list.split_once(": ").unwrap();
-    let words: Vec<_> = list.split('*').skip(1).step_by(2).collect();
-    assert!(words.len() >= 8, "{words:?}");
-    let mut found = Vec::new();
-    for file in files(&["."]) {
-        let is_frozen = file.starts_with("benches/record/")
-            || ["CHANGELOG.md", "CONTRIBUTING.md"].contains(&file.as_str());
-        // What is deleted and not yet committed, a picture, or a link to a folder has no text.
-        let text = fs::read_to_string(root().join(&file)).unwrap_or_default();
-        for (number, line) in text.to_lowercase().lines().enumerate() {
-            let spaced = line.replace(|c: char| !c.is_alphanumeric(), " ");
-            let has = |word: &&&str| format!(" {spaced} ").contains(&format!(" {word} "));
-            if let Some(word) = words.iter().find(has).filter(|_| !is_frozen) {
-                found.push(format!("{file}:{}: {word}", number + 1));
-            }
-        }
-    }
-    assert!(found.is_empty(), "{}", found.join("\n"));
-}
-
 /// A reason of `.cargo/mutants.toml` hides the mutants of one function. One for code that was renamed or rewritten hides none, or another's.
 #[test]
 fn every_mutant_with_a_reason_is_of_code_that_exists() {
