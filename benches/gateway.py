@@ -92,15 +92,15 @@ class Programs:
 
     def __init__(self, profile: str, remember: int) -> None:
         self.remember = remember
-        build = f"cargo build --profile {profile} -p orbgate-gateway --bin orbgate-gateway --example load --example flood"
+        build = f"cargo build --profile {profile} -p orbgate-gateway --bin orbgate-gateway --example backend --example flood"
         subprocess.run(build.split(), check=True, cwd=ROOT)
         self.built = ROOT / "target" / ("debug" if profile == "dev" else profile)
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="gateway-"))
         self.running = []
         self.backend, self.issuer, self.yes, self.yes_grpc, *unused = (free_port() for _ in range(8))
         # The authorizer that says yes is a process of its own: so what it takes is known.
-        self.world = self.example("load", self.backend, *unused[:2], self.issuer)
-        self.agrees = self.example("load", unused[2], self.yes, self.yes_grpc, unused[3])
+        self.world = self.example("backend", self.backend, *unused[:2], self.issuer)
+        self.agrees = self.example("backend", unused[2], self.yes, self.yes_grpc, unused[3])
         self.token = self.new_token(False)
 
     def example(self, name: str, *arguments: object) -> subprocess.Popen:

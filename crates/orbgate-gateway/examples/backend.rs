@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|port| port.parse())
         .collect::<Result<_, _>>()?;
     let [backend, yes, yes_grpc, issuer] = ports.as_slice() else {
-        return Err("usage: load BACKEND YES YES_GRPC ISSUER".into());
+        return Err("usage: backend BACKEND YES YES_GRPC ISSUER".into());
     };
     let runtime = tokio::runtime::Runtime::new()?;
     let _inside = runtime.enter();
