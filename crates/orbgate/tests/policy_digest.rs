@@ -145,3 +145,22 @@ fn a_digest_names_its_algorithm() {
 fn digest(text: &str) -> String {
     Policy::from_yaml(text).unwrap().digest().to_string()
 }
+
+#[test]
+fn no_orbs_at_the_top_is_no_orbs_on_every_scope() {
+    let short = include_str!("../../../policy/valid/no-orbs.yaml");
+    let long = short.replace("orbs: none\n", "");
+    let long = long.replace(
+        "        routes:\n",
+        "        orbs: false\n        routes:\n",
+    );
+    let long = long.replace("{ routes: [] }", "{ orbs: false, routes: [] }");
+    let [short, long] = [short, &long].map(|text| Policy::from_yaml(text).unwrap());
+    assert_eq!(short.digest(), long.digest());
+    let engine = orbgate::Engine::new(&short);
+    assert!(
+        engine
+            .routes()
+            .all(|route| route.orbs() == orbgate::Orbs::Free)
+    );
+}

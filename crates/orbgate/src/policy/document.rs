@@ -19,7 +19,18 @@ use super::grammar::{MAX_NAME, MAX_PERMITS, MAX_SCOPE};
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(title = "Orbgate policy")
+    schemars(
+        title = "Orbgate policy",
+        extend("if" = schemars::json_schema!({ "required": ["orbs"] })),
+        extend("then" = each_scope(schemars::json_schema!({
+            "not": { "required": ["orbs"] },
+            "properties": { "routes": { "items": { "not": { "type": "object", "required": ["orbs"] } } } },
+        }))),
+        extend("else" = each_scope(schemars::json_schema!({
+            "if": { "properties": { "routes": { "minItems": 1 } } },
+            "then": { "required": ["orbs"] },
+        }))),
+    )
 )]
 pub(super) struct Document {
     /// Version of the policy format; always 1.
@@ -34,6 +45,10 @@ pub(super) struct Document {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
     pub(super) target: Option<Spanned<Target>>,
+    /// `none`: no call consumes orbs. Then scopes and routes have no `orbs`.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "NoOrbs"))]
+    pub(super) orbs: Option<Spanned<NoOrbs>>,
     /// Groups of scopes whose routes have one base path.
     #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME, MAX_NAME))))]
     pub(super) apis: Entries<ApiDocument>,
@@ -89,8 +104,6 @@ pub(super) struct ApiDocument {
     derive(schemars::JsonSchema),
     schemars(
         rename = "Scope",
-        extend("if" = schemars::json_schema!({ "properties": { "routes": { "minItems": 1 } } })),
-        extend("then" = schemars::json_schema!({ "required": ["orbs"] })),
         extend("anyOf" = [
             schemars::json_schema!({ "properties": { "orbs": { "not": { "const": false } } }, "required": ["orbs"] }),
             schemars::json_schema!({ "properties": { "routes": { "items": { "not": { "type": "object", "required": ["orbs"] } } } } }),
@@ -103,7 +116,7 @@ pub(super) struct ScopeDocument {
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT, "maxLength" = MAX_PERMITS)))]
     pub(super) permits: Option<Spanned<String>>,
     /// `false`: consumes nothing. `true`: consumes orbs, the amount is not stated and the service that charges must supply it.
-    /// A number: consumes this many. Required where the scope has a route.
+    /// A number: consumes this many. Required if the scope has a route, unless the policy has `orbs: none`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "OrbsDocument"))]
     pub(super) orbs: Option<Spanned<OrbsDocument>>,
@@ -158,6 +171,15 @@ pub(super) enum Target {
     #[default]
     Strict,
     EncodedParams,
+}
+
+/// No call of a policy consumes orbs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) enum NoOrbs {
+    #[default]
+    None,
 }
 
 /// Whose token the scopes of an api are for.
@@ -262,6 +284,14 @@ const SCOPE: &str = r"^[!#-\[\]-~]+$";
 const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
 #[cfg(feature = "schema")]
 const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
+
+/// A schema of the whole policy that holds for each of its scopes.
+#[cfg(feature = "schema")]
+fn each_scope(scope: schemars::Schema) -> schemars::Schema {
+    schemars::json_schema!({ "properties": { "apis": { "additionalProperties": {
+        "properties": { "scopes": { "additionalProperties": scope } },
+    } } } })
+}
 
 #[cfg(feature = "schema")]
 fn pattern(pattern: &str, most: usize) -> schemars::Schema {

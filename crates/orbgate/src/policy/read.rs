@@ -10,7 +10,7 @@ use orbgate_yaml::{
 };
 
 use super::document::{
-    ApiDocument, Document, Entries, OrbsDocument, Organisation, PricedRoute, RouteDocument,
+    ApiDocument, Document, Entries, NoOrbs, OrbsDocument, Organisation, PricedRoute, RouteDocument,
     ScopeDocument, Target, TokenDocument,
 };
 use super::grammar;
@@ -72,8 +72,8 @@ impl Reader<'_> {
             self.values.wrong_at(root.place, message);
             return None;
         }
-        let keys = ["orbgate", "name", "target", "apis", "headings"];
-        let [orbgate, name, target, apis, headings] =
+        let keys = ["orbgate", "name", "target", "orbs", "apis", "headings"];
+        let [orbgate, name, target, orbs, apis, headings] =
             self.values
                 .fields(root, &owner, keys, &["orbgate", "apis"])?;
         if let Some(node) = orbgate {
@@ -91,6 +91,10 @@ impl Reader<'_> {
                         ("encoded_params", Target::EncodedParams),
                     ],
                 )
+            }),
+            orbs: orbs.map(|node| {
+                let choices = [("none", NoOrbs::None)];
+                self.values.choice(node, "the policy's `orbs`", &choices)
             }),
             apis: apis.map_or_else(Entries::default, |node| self.apis(node)),
             headings: headings.map(|node| {

@@ -20,6 +20,10 @@ pub(super) fn policy(document: &mut Document, faults: &mut Faults) -> Policy {
             grammar::name(name, "the policy's name")
         });
     }
+    let no_orbs = document.orbs.as_ref();
+    if no_orbs.is_some_and(|orbs| !faults.stand_at(orbs.place)) {
+        without_orbs(document, faults);
+    }
     let apis = document.apis.0.iter_mut();
     let apis = apis
         .map(|(name, api)| api_rule(name, api, faults))
@@ -38,6 +42,35 @@ pub(super) fn policy(document: &mut Document, faults: &mut Faults) -> Policy {
     };
     policy.digest = digest::digest(&policy);
     policy
+}
+
+/// `orbs: none` means `orbs: false` on every scope, and nothing else may state orbs then.
+fn without_orbs(document: &mut Document, faults: &mut Faults) {
+    let apis = document.apis.0.iter_mut();
+    for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
+        let of_routes = scope.routes.iter().filter_map(|route| match route {
+            RouteDocument::Priced(PricedRoute { orbs, .. }) => orbs.as_ref(),
+            RouteDocument::Plain(_) => None,
+        });
+        let places = of_routes.map(|orbs| orbs.place);
+        let places = scope.orbs.iter().map(|orbs| orbs.place).chain(places);
+        for place in places
+            .filter(|place| !faults.stand_at(*place))
+            .collect::<Vec<_>>()
+        {
+            let message = "`orbs` isn't allowed here, because the policy has `orbs: none`";
+            faults.push(place, message.to_owned());
+        }
+        for route in &mut scope.routes {
+            if let RouteDocument::Priced(PricedRoute { orbs, .. }) = route {
+                *orbs = None;
+            }
+        }
+        scope.orbs = Some(Spanned {
+            value: OrbsDocument::Consumes(false),
+            place: name.place,
+        });
+    }
 }
 
 fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
