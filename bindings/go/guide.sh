@@ -18,15 +18,24 @@ go mod edit -replace="github.com/orbgate/orbgate/bindings/go=$module"
 go mod tidy
 for program in [0-9]*; do
     if grep -q ListenAndServe "$program/main.go"; then
-        go build "$@" -o "$program/server" "./$program"
-        "$program/server" &
-        server=$!
-        trap 'kill $server' EXIT
-        for _ in 1 2 3 4 5 6 7 8 9 10; do
-            status=$(curl --silent --output /dev/null --write-out '%{http_code}' http://127.0.0.1:8080/api/v1/external/orbs) || sleep 1
+        # On a free port: if a server ends at once, another program has its port.
+        port=$((20000 + $$ % 10000)) last=$((20020 + $$ % 10000)) status=
+        mkdir "$program/on_port"
+        while [ -z "$status" ] && [ "$port" -lt "$last" ]; do
+            port=$((port + 1))
+            ! curl --silent --output /dev/null "http://127.0.0.1:$port" || continue
+            sed "s/127\.0\.0\.1:8080/127.0.0.1:$port/" "$program/main.go" > "$program/on_port/main.go"
+            go build "$@" -o "$program/server" "./$program/on_port"
+            "$program/server" &
+            server=$!
+            trap 'kill $server' EXIT
+            while [ -z "$status" ] && kill -0 "$server" 2> /dev/null; do
+                sleep 0.1
+                status=$(curl --silent --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/api/v1/external/orbs") || status=
+            done
+            kill "$server" 2> /dev/null || :
+            trap - EXIT
         done
-        kill "$server"
-        trap - EXIT
         [ "$status" = 401 ] || { echo "a server answers $status, and not 401" >&2; exit 1; }
     else
         go run "$@" "./$program"
