@@ -178,6 +178,8 @@ if sys.argv[1] == "--service":
          [(200, "orders for me\n"), (401, ""), (405, ""), (200, "orders for me\n")]),
         ("kept after a body", [request("POST /orders", orders, "Content-Length: 2", body="xy"), request("GET /orders", orders)],
          [(200, "made xy for me\n"), (200, "orders for me\n")]),
+        ("closed", [request("GET /orders", orders, "Connection: Upgrade, Close"), request("GET /orders", orders)],
+         [(200, "orders for me\n"), "closed"]),
         ("no length", [request("POST /orders", orders), request("GET /orders", orders)], [(200, "made  for me\n"), (200, "orders for me\n")]),
         ("denied with a body", [request("POST /orders", None, size), inner], [(401, ""), "closed"]),
         ("GET with a body", [request("GET /orders", orders, size), inner], [(400, page), "closed"]),

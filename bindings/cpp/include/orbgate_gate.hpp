@@ -100,7 +100,7 @@ inline BonusOrbs bonus_orbs_in(Text body) noexcept
     return status == ORBGATE_STATUS_OK && allows == 1 ? BonusOrbs::allow : BonusOrbs::refuse;
 }
 
-// A request as it came over the wire. It only refers to its texts.
+// A request as it came over the wire. It only refers to its strings.
 struct GateRequest {
     std::string_view method;
     std::string_view target;                     // path and query, neither decoded nor cut
@@ -110,6 +110,8 @@ struct GateRequest {
     // What a router outside the gate has taken: its template with its prefix, or "" where it does not say.
     std::optional<std::string_view> matched = std::nullopt;
     bool audit = false; // with a line for an audit
+    // Of these headers, an item for each line. A request that lists `h2c` in `Upgrade` is denied.
+    std::vector<std::string_view> upgrade = {}, origin = {}, access_control_request_method = {};
 };
 
 // What a gate answers. One that was never made denies.
@@ -364,7 +366,9 @@ private:
         if (!state_) {
             return {};
         }
-        const std::vector<OrbgateStr> authorization = texts(request.authorization), names = texts(request.header_names);
+        const std::vector<OrbgateStr> authorization = texts(request.authorization), names = texts(request.header_names),
+                                      upgrade = texts(request.upgrade), origin = texts(request.origin),
+                                      preflight = texts(request.access_control_request_method);
         OrbgateGateRequest raw = orbgate_gate_request_init();
         raw.flags = detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
         raw.method = text(request.method);
@@ -373,6 +377,12 @@ private:
         raw.authorization_count = authorization.size();
         raw.header_names = names.data();
         raw.header_name_count = names.size();
+        raw.upgrade = upgrade.data();
+        raw.upgrade_count = upgrade.size();
+        raw.origin = origin.data();
+        raw.origin_count = origin.size();
+        raw.access_control_request_method = preflight.data();
+        raw.access_control_request_method_count = preflight.size();
         if (request.matched) {
             raw.matched = request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE;
             raw.path_template = text(*request.matched);

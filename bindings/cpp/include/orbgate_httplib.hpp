@@ -4,6 +4,7 @@
 
 #include <httplib.h>
 
+#include <cctype>
 #include <stdexcept>
 
 #include "orbgate_gate.hpp"
@@ -19,10 +20,18 @@ inline GateRequest request_of(const httplib::Request &request)
     for (const auto &header : request.headers) {
         asked.header_names.push_back(header.first);
     }
-    const auto [first, end] = request.headers.equal_range("Authorization");
-    for (auto header = first; header != end; ++header) {
-        asked.authorization.push_back(header->second);
-    }
+    const auto values = [&request](const char *name) {
+        std::vector<std::string_view> values;
+        const auto [first, end] = request.headers.equal_range(name);
+        for (auto header = first; header != end; ++header) {
+            values.push_back(header->second);
+        }
+        return values;
+    };
+    asked.authorization = values("Authorization");
+    asked.upgrade = values("Upgrade");
+    asked.origin = values("Origin");
+    asked.access_control_request_method = values("Access-Control-Request-Method");
     return asked;
 }
 
@@ -139,6 +148,24 @@ inline Body body_of(const httplib::Request &request)
     return is_clear && is_read ? Body::read : Body::unclear;
 }
 
+// Whether the client wants the connection to end, as in `Connection: close, Upgrade`. cpp-httplib 0.11 knows only `close` by itself.
+inline bool ends_connection(const httplib::Request &request)
+{
+    const auto [first, end] = request.headers.equal_range("Connection");
+    for (auto header = first; header != end; ++header) {
+        std::string options = ",";
+        for (const char byte : header->second + ",") {
+            if (byte != ' ' && byte != '\t') {
+                options.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(byte))));
+            }
+        }
+        if (options.find(",close,") != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A response with this status and no body.
 inline void empty(httplib::Response &response, int status)
 {
@@ -156,7 +183,7 @@ inline void empty(httplib::Response &response, int status)
 inline void close_after(httplib::Response &response)
 {
     if (response.content_provider_) {
-        empty(response, 400); // its handler has left a body unread, and its own content may go on for long
+        empty(response, 400); // a handler that left a body unread, and whose own content may be endless
     }
     if (!response.has_header("Content-Length")) {
         response.set_header("Content-Length", std::to_string(response.body.size()));
@@ -405,9 +432,10 @@ private:
             }
         });
         // The last that is called before a response is written. Here ends what the thread knows of the request.
-        Base::set_post_routing_handler([](const Request &, Response &response) {
+        Base::set_post_routing_handler([](const Request &request, Response &response) {
             const detail::Call call = std::exchange(detail::call, detail::Call());
-            if (call.server == nullptr || call.has_unread_body) {
+            const bool is_last = detail::ends_connection(request) && !response.content_provider_;
+            if (call.server == nullptr || call.has_unread_body || is_last) {
                 detail::close_after(response);
             }
         });

@@ -121,6 +121,12 @@ void what_is_missing_denies(const orbgate::Engine &engine)
     CHECK(moved.ask(gone, request).http_status() == 403u); // NOLINT
     CHECK(!orbgate::Answer());
 
+    for (auto *values : {&request.upgrade, &request.origin, &request.access_control_request_method}) {
+        *values = {"websocket", "h2c"};
+        const auto answer = moved.ask(kept, request);
+        CHECK(answer.decision().detail() == (values == &request.upgrade ? orbgate::Detail::upgrade : orbgate::Detail::none));
+        values->clear();
+    }
     request.audit = true;
     request.matched = "/api/v1/external/account";
     const auto answer = moved.ask(kept, request);
