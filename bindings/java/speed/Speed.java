@@ -32,6 +32,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -73,11 +74,11 @@ final class Speed {
                 .formatted(issuer, AUDIENCE, algorithm, issuer);
         try (Engine engine = Engine.external();
                 Gate gate = Gate.of(new Handle(engine), tokens)) {
+            List<String> none = List.of("x");
             Check byGate = token -> gate.ask(new GateRequest(
                             "GET",
                             "/api/v1/external/orbs",
-                            List.of("Bearer " + token),
-                            List.of("Host", "User-Agent", "Accept", "Authorization")))
+                            Map.of("Host", none, "User-Agent", none, "Accept", none, "Authorization", List.of("Bearer " + token))))
                     .isAllow();
             Check byPeer = peer(algorithm, key, issuer);
             List<String> signed = signed(algorithm, signer, issuer);

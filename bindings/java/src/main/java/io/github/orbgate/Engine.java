@@ -264,7 +264,7 @@ public final class Engine implements Policy, AutoCloseable {
         });
     }
 
-    private Core open() {
+    Core open() {
         Core open = core;
         if (open == null) {
             throw closed();

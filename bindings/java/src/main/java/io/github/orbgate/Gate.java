@@ -33,7 +33,7 @@ public final class Gate implements Guard, AutoCloseable {
     private final BiConsumer<String, Map<String, String>> count;
     private final Consumer<String> audit;
     private final AtomicBoolean saidMisrouted = new AtomicBoolean();
-    private final Set<Agreed> agreed = ConcurrentHashMap.newKeySet();
+    private final Set<Pair> agreed = ConcurrentHashMap.newKeySet();
 
     private Gate(Builder builder) {
         policy = builder.policy;
@@ -78,26 +78,24 @@ public final class Gate implements Guard, AutoCloseable {
         return ask(request, answer -> true);
     }
 
-    /** The same, and it remembers which templates of the router agree with which routes, so that each pair is compared once. */
+    /**
+     * An allow if the router's template matches the paths of the allowed route, whatever policy is in force by now. Otherwise it asks
+     * again, and counts a denial.
+     */
     @Override
     public Answer askAgain(GateRequest request, Call allowed) {
-        Optional<Agreed> pair = Agreed.of(allowed.decision(), request);
-        if (pair.isPresent() && agreed.contains(pair.get())) {
-            return Answer.of(allowed);
-        }
-        Answer answer = ask(request, again -> !again.isAllow());
-        if (answer.isAllow()) {
-            Agreed.of(answer.decision(), request).ifPresent(agreed::add);
-        }
-        return answer;
+        Optional<String> route = allowed.decision().route();
+        boolean agrees = route.isPresent()
+                && request.matched().filter(template -> agree(new Pair(route.get(), template))).isPresent();
+        return agrees ? Answer.of(allowed) : ask(request, answer -> !answer.isAllow());
     }
 
-    /** A route of a policy, and a template of a router that matches the same paths. */
-    private record Agreed(String policy, String route, String template) {
-        static Optional<Agreed> of(Decision decision, GateRequest request) {
-            return request.matched().flatMap(template ->
-                    decision.route().map(route -> new Agreed(decision.policy(), route, template)));
-        }
+    /** A route of a policy, and a router's template. */
+    private record Pair(String route, String template) {}
+
+    /** Pairs that agree are compared once. A router has no others, unless requests are refused. */
+    private boolean agree(Pair pair) {
+        return agreed.contains(pair) || Routes.agree(pair.route(), pair.template()) && agreed.add(pair);
     }
 
     /** The answer, which is observed if it counts. */
@@ -307,7 +305,7 @@ public final class Gate implements Guard, AutoCloseable {
             return this;
         }
 
-        /** Takes a {@code POST} for one even if a header names another method: only where nothing follows such headers. */
+        /** Allows requests with a header that overrides the method, such as {@code X-HTTP-Method-Override}: only if nothing obeys it. */
         public Builder ignoreMethodOverride() {
             flags |= Layout.GATE_IGNORE_METHOD_OVERRIDE;
             return this;

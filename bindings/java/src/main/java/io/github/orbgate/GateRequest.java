@@ -2,6 +2,7 @@ package io.github.orbgate;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -11,7 +12,11 @@ import java.util.Optional;
  * @param method the method
  * @param target path and query, as they are in the request line
  * @param authorization every value of {@code Authorization}, one item a line of the header
- * @param headerNames those of all headers, or at least of those with {@code method} in them: some let a {@code POST} be another method
+ * @param headerNames the names of all headers, or at least those that contain {@code method} and those that begin with {@code http2-}:
+ *     a header can override the method
+ * @param upgrade every value of {@code Upgrade}: a request that lists {@code h2c} is denied
+ * @param origin every value of {@code Origin}
+ * @param accessControlRequestMethod every value of {@code Access-Control-Request-Method}
  * @param matched the template that a router outside the gate has taken, with its prefix, and no text where that router does not
  *     say, as in a fallback; empty where no router is outside. With a router, a request that another route would allow is denied
  * @param bonus whether the request allows bonus orbs
@@ -21,6 +26,9 @@ public record GateRequest(
         String target,
         List<String> authorization,
         List<String> headerNames,
+        List<String> upgrade,
+        List<String> origin,
+        List<String> accessControlRequestMethod,
         Optional<String> matched,
         BonusOrbs bonus) {
 
@@ -30,23 +38,51 @@ public record GateRequest(
         Objects.requireNonNull(target, "target");
         authorization = List.copyOf(authorization);
         headerNames = List.copyOf(headerNames);
+        upgrade = List.copyOf(upgrade);
+        origin = List.copyOf(origin);
+        accessControlRequestMethod = List.copyOf(accessControlRequestMethod);
         Objects.requireNonNull(matched, "matched");
         Objects.requireNonNull(bonus, "bonus");
     }
 
-    /** A request without bonus orbs, where no router is outside the gate. */
-    public GateRequest(String method, String target, Collection<String> authorization, Collection<String> headerNames) {
-        this(method, target, List.copyOf(authorization), List.copyOf(headerNames), Optional.empty(), BonusOrbs.REFUSE);
+    /**
+     * A request without bonus orbs, where no router is outside the gate.
+     *
+     * @param headers the values of each header, one item a line of the header; names in any letter case
+     */
+    public GateRequest(String method, String target, Map<String, ? extends Collection<String>> headers) {
+        this(
+                method,
+                target,
+                values(headers, "Authorization"),
+                List.copyOf(headers.keySet()),
+                values(headers, "Upgrade"),
+                values(headers, "Origin"),
+                values(headers, "Access-Control-Request-Method"),
+                Optional.empty(),
+                BonusOrbs.REFUSE);
+    }
+
+    private static List<String> values(Map<String, ? extends Collection<String>> headers, String name) {
+        return headers.entrySet().stream()
+                .filter(header -> header.getKey().equalsIgnoreCase(name))
+                .<String>flatMap(header -> header.getValue().stream())
+                .toList();
     }
 
     /** The same, which a router has taken to the route of this template; no text where it does not say. */
     public GateRequest matched(String template) {
-        return new GateRequest(method, target, authorization, headerNames, Optional.of(template), bonus);
+        return with(Optional.of(template), bonus);
     }
 
     /** The same with bonus orbs or without. */
     public GateRequest bonus(BonusOrbs bonus) {
-        return new GateRequest(method, target, authorization, headerNames, matched, bonus);
+        return with(matched, bonus);
+    }
+
+    private GateRequest with(Optional<String> matched, BonusOrbs bonus) {
+        return new GateRequest(
+                method, target, authorization, headerNames, upgrade, origin, accessControlRequestMethod, matched, bonus);
     }
 
     /** Method and target: nothing of a token. */

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -123,38 +124,45 @@ final class Machine {
         byte[] method = Text.ofRequest(request.method(), "method");
         byte[] target = Text.ofRequest(request.target(), "target");
         byte[] template = Text.ofRequest(request.matched().orElse(""), "matched");
-        List<byte[]> authorization = texts(request.authorization());
-        List<byte[]> names = texts(request.headerNames());
-        int room = Texts.room(Stream.of(List.of(method, target, template), authorization, names)
-                .flatMap(List::stream)
-                .toList());
+        List<List<byte[]>> headers = HEADERS.stream().map(header -> texts(header.values().apply(request))).toList();
+        int room = Texts.room(Stream.concat(Stream.of(method, target, template), headers.stream().flatMap(List::stream)).toList());
         return during(room, buffer -> {
             ByteBuffer fields = buffer.bytes;
-            int namesAt = TEXTS + authorization.size() * Layout.Str.SIZE;
-            Texts texts = new Texts(buffer, namesAt + names.size() * Layout.Str.SIZE);
+            int count = headers.stream().mapToInt(List::size).sum();
+            Texts texts = new Texts(buffer, TEXTS + count * Layout.Str.SIZE);
             fields.putInt(Layout.GateRequest.STRUCT_SIZE, Layout.GateRequest.SIZE);
             fields.putInt(Layout.GateRequest.FLAGS, request.bonus().flags | (hasAudit ? Layout.WITH_AUDIT : 0));
             texts.put(Layout.GateRequest.METHOD, method);
             texts.put(Layout.GateRequest.TARGET, target);
-            texts.putAll(TEXTS, authorization);
-            fields.putLong(Layout.GateRequest.AUTHORIZATION, buffer.address + TEXTS);
-            fields.putLong(Layout.GateRequest.AUTHORIZATION_COUNT, authorization.size());
-            texts.putAll(namesAt, names);
-            fields.putLong(Layout.GateRequest.HEADER_NAMES, buffer.address + namesAt);
-            fields.putLong(Layout.GateRequest.HEADER_NAME_COUNT, names.size());
             texts.put(Layout.GateRequest.PATH_TEMPLATE, template);
             fields.putInt(Layout.GateRequest.MATCHED, matched(request));
             fields.putInt(Layout.GateRequest.RESERVED, 0);
-            fields.putLong(Layout.GateRequest.UPGRADE, 0);
-            fields.putLong(Layout.GateRequest.UPGRADE_COUNT, 0);
-            fields.putLong(Layout.GateRequest.ORIGIN, 0);
-            fields.putLong(Layout.GateRequest.ORIGIN_COUNT, 0);
-            fields.putLong(Layout.GateRequest.ACCESS_CONTROL_REQUEST_METHOD, 0);
-            fields.putLong(Layout.GateRequest.ACCESS_CONTROL_REQUEST_METHOD_COUNT, 0);
+            int at = TEXTS;
+            for (int index = 0; index < headers.size(); index++) {
+                List<byte[]> values = headers.get(index);
+                texts.putAll(at, values);
+                fields.putLong(HEADERS.get(index).array(), buffer.address + at);
+                fields.putLong(HEADERS.get(index).count(), values.size());
+                at += values.size() * Layout.Str.SIZE;
+            }
             int status = Library.ABI.ask(gate, engine, buffer.address, unixMs, monotonicMs, buffer.address + OUT);
             return step(status, table, buffer);
         });
     }
+
+    /** What a request says of headers: where its struct has the array of texts and their count. */
+    private record Header(int array, int count, Function<GateRequest, List<String>> values) {}
+
+    private static final List<Header> HEADERS = List.of(
+            new Header(
+                    Layout.GateRequest.AUTHORIZATION, Layout.GateRequest.AUTHORIZATION_COUNT, GateRequest::authorization),
+            new Header(Layout.GateRequest.HEADER_NAMES, Layout.GateRequest.HEADER_NAME_COUNT, GateRequest::headerNames),
+            new Header(Layout.GateRequest.UPGRADE, Layout.GateRequest.UPGRADE_COUNT, GateRequest::upgrade),
+            new Header(Layout.GateRequest.ORIGIN, Layout.GateRequest.ORIGIN_COUNT, GateRequest::origin),
+            new Header(
+                    Layout.GateRequest.ACCESS_CONTROL_REQUEST_METHOD,
+                    Layout.GateRequest.ACCESS_CONTROL_REQUEST_METHOD_COUNT,
+                    GateRequest::accessControlRequestMethod));
 
     private static List<byte[]> texts(List<String> texts) {
         return texts.stream().map(text -> Text.ofRequest(text, "a header")).toList();

@@ -10,6 +10,20 @@ import java.util.stream.Stream;
 final class Routes {
     private Routes() {}
 
+    /** Whether a route of a policy matches the same paths as a template of a router: a policy of that one route, compared. */
+    static boolean agree(String route, String template) {
+        String policy = "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: ['" + route.replace("'", "''") + "']}}}}";
+        String method = route.substring(0, route.indexOf(' '));
+        try (Engine engine = Engine.fromYaml(policy)) {
+            return engine.open().during(pointer -> {
+                check(pointer, List.of(new ServiceRoute(method, template)));
+                return true;
+            });
+        } catch (RoutesException differ) {
+            return false;
+        }
+    }
+
     static void check(long engine, List<ServiceRoute> routes) {
         List<byte[]> methods = routes.stream().map(route -> Text.ofRequest(route.method(), "method")).toList();
         List<byte[]> templates = routes.stream().map(route -> Text.ofRequest(route.template(), "template")).toList();

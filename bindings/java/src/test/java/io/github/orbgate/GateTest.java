@@ -10,6 +10,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.httpserver.GateFilter;
 import io.github.orbgate.testing.TestIssuer;
+import java.net.CookieManager;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -22,10 +23,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -64,7 +67,7 @@ class GateTest {
     }
 
     private static GateRequest get(String target, String... authorization) {
-        return new GateRequest("GET", target, List.of(authorization), List.of());
+        return new GateRequest("GET", target, Map.of("authorization", List.of(authorization)));
     }
 
     @Test
@@ -92,7 +95,7 @@ class GateTest {
         assertEquals(Optional.of("Bearer"), gate.ask(get(ORBS)).wwwAuthenticate());
         assertEquals(403, gate.ask(get("/api/v1/external/account", reader)).httpStatus());
         assertEquals(400, gate.ask(get(ORBS + "/%2e%2e", reader)).httpStatus());
-        Answer other = gate.ask(new GateRequest("DELETE", ORBS, List.of(reader), List.of()));
+        Answer other = gate.ask(new GateRequest("DELETE", ORBS, Map.of("Authorization", List.of(reader))));
         assertEquals(405, other.httpStatus());
         assertEquals(Optional.of("GET"), other.allow());
         Answer expired = gate.ask(get(ORBS, issuer.bearer(TokenKind.USER, "read:orbs", Duration.ofMinutes(-10))));
@@ -104,15 +107,41 @@ class GateTest {
     }
 
     @Test
-    void aPostThatAHeaderRenamesIsRefused() {
-        List<String> names = List.of("Host", "X-HTTP-Method-Override");
-        GateRequest request = new GateRequest("POST", "/api/v1/external/voxies/prompt/run",
-                List.of(issuer.bearer(TokenKind.USER, "write:voxies")), names);
+    void aHeaderThatOverridesTheMethodIsRefused() {
+        Map<String, List<String>> headers = new HashMap<>(Map.of("Authorization", List.of(reader), "Host", List.of("a")));
+        assertTrue(gate.ask(new GateRequest("GET", ORBS, headers)).isAllow());
+        headers.put("X-HTTP-Method-Override", List.of("DELETE"));
+        GateRequest request = new GateRequest("GET", ORBS, headers);
         assertFalse(gate.ask(request).isAllow());
-        assertTrue(gate.ask(new GateRequest(request.method(), request.target(), request.authorization(), List.of())).isAllow());
         try (Gate careless = Gate.builder(policy, issuer.tokens()).ignoreMethodOverride().build()) {
             assertTrue(careless.ask(request).isAllow());
         }
+    }
+
+    @Test
+    void anUpgradeToH2cIsRefused() {
+        for (List<String> upgrade : List.of(List.of("h2c"), List.of("websocket", "foo, H2C"), List.of("h2c", ""))) {
+            Answer denied = gate.ask(new GateRequest("GET", ORBS, Map.of("Authorization", List.of(reader), "upgrade", upgrade)));
+            assertEquals(400, denied.httpStatus());
+            assertEquals(Optional.of(Detail.UPGRADE), denied.decision().detail());
+        }
+        List<String> websocket = List.of("websocket");
+        assertTrue(gate.ask(new GateRequest("GET", ORBS, Map.of("Authorization", List.of(reader), "Upgrade", websocket))).isAllow());
+    }
+
+    @Test
+    void everyHeaderReachesTheGate() {
+        Map<String, List<String>> headers = Map.of(
+                "origin", List.of("https://a.example"),
+                "UPGRADE", List.of("a", "b"),
+                "access-control-request-method", List.of("PUT"),
+                "Http2-Settings", List.of("x"));
+        GateRequest request = new GateRequest("GET", ORBS, headers).matched("/a").bonus(BonusOrbs.ALLOW);
+        assertEquals(List.of("https://a.example"), request.origin());
+        assertEquals(List.of("a", "b"), request.upgrade());
+        assertEquals(List.of("PUT"), request.accessControlRequestMethod());
+        assertEquals(List.of(), request.authorization());
+        assertEquals(headers.keySet(), Set.copyOf(request.headerNames()));
     }
 
     @Test
@@ -144,7 +173,24 @@ class GateTest {
         assertEquals(2, counts.get("orbgate_misrouted_total"));
         assertEquals(2, counts.get("orbgate_decisions_totalno_route"));
         Call orders = gate.ask(get("/api/v1/external/account", issuer.bearer(TokenKind.USER, "read:account"))).call().orElseThrow();
-        assertFalse(gate.askAgain(get(ORBS, reader).matched("/api/v1/external/account"), orders).isAllow());
+        assertFalse(gate.askAgain(get(ORBS, reader).matched("/api/v1/external/voxies"), orders).isAllow());
+        // A policy that replaces the one that decided does not change what the router has to do.
+        try (Engine next = Engine.fromYaml("orbgate: 1\napis: {}\n")) {
+            policy.store(next);
+        }
+        assertTrue(gate.askAgain(get("/", reader).matched("/api/v1/external/account"), orders).isAllow());
+    }
+
+    @Test
+    void templatesAgreeAsTheLibraryComparesThem() {
+        String route = "GET /it's/{a}/{b}";
+        for (String same : List.of("/it's/{a}/{b}", "/it's/{x}/{y:[0-9]+}")) {
+            assertTrue(Routes.agree(route, same), same);
+        }
+        for (String other : List.of("/it's/{a}/b", "/it's/{a}/{*b}", "/it's/{a}/{b}/", "/it's/{a}", "/its/{a}/{b}", "/it's/**", "", "/")) {
+            assertFalse(Routes.agree(route, other), other);
+        }
+        assertTrue(Routes.agree("GET /", "/"));
     }
 
     @Test
@@ -175,6 +221,8 @@ class GateTest {
         assertThrows(ConfigurationException.class, builder::build);
         HttpClient follows = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
         assertThrows(IllegalArgumentException.class, () -> Gate.builder(policy, issuer.tokens()).client(follows));
+        HttpClient remembers = HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+        assertThrows(IllegalArgumentException.class, () -> Gate.builder(policy, issuer.tokens()).client(remembers));
     }
 
     @Test
@@ -232,6 +280,47 @@ class GateTest {
             other.warm();
             other.revoke(there.issuer(), "test");
             assertEquals(Optional.of("key_revoked"), other.ask(get(ORBS, reader)).refused());
+        }
+    }
+
+    /** An issuer whose keys come late, and in the meantime another policy. */
+    @Test
+    void thePolicyThatIsInForceAfterAWaitDecides() throws Exception {
+        CountDownLatch isAsked = new CountDownLatch(1);
+        CountDownLatch mayAnswer = new CountDownLatch(1);
+        HttpServer slow = plain();
+        slow.createContext("/", exchange -> {
+            try {
+                isAsked.countDown();
+                mayAnswer.await();
+                String url = issuer.tokens().replaceAll("(?s).*(http://127\\.0\\.0\\.1:\\d+/jwks).*", "$1");
+                byte[] keys = HttpClient.newHttpClient()
+                        .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofByteArray())
+                        .body();
+                exchange.sendResponseHeaders(200, keys.length);
+                exchange.getResponseBody().write(keys);
+                exchange.close();
+            } catch (InterruptedException ended) {
+                exchange.close();
+            }
+        });
+        slow.start();
+        String tokens = issuer.tokens()
+                .replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + slow.getAddress().getPort() + "/jwks");
+        try (Gate waits = Gate.of(policy, tokens)) {
+            FutureTask<Answer> asks = new FutureTask<>(() -> waits.ask(get(ORBS, reader)));
+            new Thread(asks).start();
+            isAsked.await();
+            try (Engine next = Engine.fromYaml(EngineTest.POLICY)) {
+                policy.store(next);
+                mayAnswer.countDown();
+                Decision decision = asks.get(4, TimeUnit.SECONDS).decision();
+                assertEquals(next.digest(), decision.policy());
+                assertEquals(Reason.NO_ROUTE, decision.reason());
+            }
+        } finally {
+            mayAnswer.countDown();
+            slow.stop(0);
         }
     }
 
@@ -423,7 +512,7 @@ class GateTest {
     private static HttpResponse<String> send(HttpServer server, String target, String bearer) throws Exception {
         URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + target);
         HttpRequest request = HttpRequest.newBuilder(url).header("Authorization", bearer).build();
-        return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build().send(request, HttpResponse.BodyHandlers.ofString());
     }
 
     @Test
@@ -432,7 +521,7 @@ class GateTest {
                 request.method().equals("GET") ? Reason.SCOPE_HELD : Reason.SCOPE_MISSING,
                 BearerToken.of(TokenKind.USER, "read:orbs"));
         assertEquals("read:orbs", fake.ask(get("/")).call().orElseThrow().token().scopes());
-        Answer denied = fake.ask(new GateRequest("PUT", "/", List.of(), List.of()));
+        Answer denied = fake.ask(new GateRequest("PUT", "/", Map.of()));
         assertEquals(403, denied.httpStatus());
         assertEquals(Optional.empty(), denied.call());
         Optional<String> none = Optional.empty();
@@ -447,7 +536,7 @@ class GateTest {
         assertEquals(BonusOrbs.REFUSE, BonusOrbs.in(new byte[0]));
         String run = "/api/v1/external/voxies/prompt/run";
         GateRequest request =
-                new GateRequest("POST", run, List.of(issuer.bearer(TokenKind.USER, "write:voxies")), List.of());
+                new GateRequest("POST", run, Map.of("Authorization", List.of(issuer.bearer(TokenKind.USER, "write:voxies"))));
         for (BonusOrbs bonus : BonusOrbs.values()) {
             Charge charge = gate.ask(request.bonus(bonus)).decision().charge().orElseThrow();
             assertEquals(bonus == BonusOrbs.ALLOW, charge.bonusAllowed());

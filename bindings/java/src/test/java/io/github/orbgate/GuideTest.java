@@ -69,7 +69,7 @@ class GuideTest {
     private static int status(String url, Optional<String> bearer) throws Exception {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url));
         bearer.ifPresent(value -> request.header("Authorization", value));
-        return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString()).statusCode();
+        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build().send(request.build(), HttpResponse.BodyHandlers.ofString()).statusCode();
     }
 
     /** The guide's port may be in use here. */

@@ -1,7 +1,6 @@
 package io.github.orbgate.httpserver;
 
 import com.sun.net.httpserver.Filter;
-import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
@@ -12,7 +11,6 @@ import io.github.orbgate.GateRequest;
 import io.github.orbgate.Guard;
 import java.io.IOException;
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -66,9 +64,7 @@ public final class GateFilter extends Filter {
 
     @Override
     public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
-        Headers headers = exchange.getRequestHeaders();
-        List<String> authorization = headers.getOrDefault("Authorization", List.of());
-        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), authorization, headers.keySet())
+        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), exchange.getRequestHeaders())
                 .bonus(bonus.apply(exchange));
         Answer answer = gate.ask(request);
         Optional<Call> call = answer.call();

@@ -22,8 +22,10 @@ import java.lang.System.Logger.Level;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -57,10 +59,25 @@ public final class GateFilter implements Filter {
         this.bonus = Objects.requireNonNull(bonus, "bonus");
     }
 
-    /** Warns of servlets that are not below the paths of this filter: the gate never sees their requests. */
+    /** The parameter of this filter that confirms where WebSockets are: {@code inside}. */
+    public static final String WEBSOCKETS = "orbgate.websockets";
+
+    /**
+     * Warns of servlets that are not below the paths of this filter: the gate never sees their requests.
+     *
+     * @throws ServletException if Jetty has a {@code WebSocketUpgradeFilter}. Jetty puts it before all other filters, and it answers
+     *     handshakes that no gate has decided. Add one with the name of its class yourself, after this filter, and set {@link
+     *     #WEBSOCKETS} for this filter
+     */
     @Override
-    public void init(FilterConfig config) {
+    public void init(FilterConfig config) throws ServletException {
         ServletContext context = config.getServletContext();
+        boolean hasUpgrades = context.getFilterRegistrations().values().stream()
+                .anyMatch(filter -> String.valueOf(filter.getClassName()).endsWith(".WebSocketUpgradeFilter"));
+        if (hasUpgrades && !"inside".equals(config.getInitParameter(WEBSOCKETS))) {
+            throw new ServletException("Jetty's WebSocketUpgradeFilter comes before the gate: add it yourself after GateFilter, named as its"
+                    + " class, and set GateFilter's parameter `" + WEBSOCKETS + "` to `inside`");
+        }
         FilterRegistration own = context.getFilterRegistration(config.getFilterName());
         if (own == null) {
             return;
@@ -113,9 +130,11 @@ public final class GateFilter implements Filter {
     }
 
     private GateRequest asked(HttpServletRequest request) {
-        List<String> authorization = Collections.list(request.getHeaders("Authorization"));
-        List<String> names = Collections.list(request.getHeaderNames());
-        return new GateRequest(request.getMethod(), target(request), authorization, names).bonus(bonus.apply(request));
+        Map<String, List<String>> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        for (String name : Collections.list(request.getHeaderNames())) {
+            headers.put(name, Collections.list(request.getHeaders(name)));
+        }
+        return new GateRequest(request.getMethod(), target(request), headers).bonus(bonus.apply(request));
     }
 
     /** Path and query as the container gives them: neither decoded, nor without the parameters of the path ({@code ;…}). */

@@ -48,6 +48,9 @@ import org.junit.jupiter.api.Test;
 class GateFilterTest {
     private static final String ORBS = "/api/v1/external/orbs";
 
+    /** Without an upgrade to HTTP/2, which the gate would refuse. */
+    private static final HttpClient CLIENT = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
     private static final List<String> DISPATCHES = List.of("forward", "async");
 
     /** What the servlet saw, a line for each dispatch. */
@@ -107,7 +110,7 @@ class GateFilterTest {
             URI url = URI.create("http://127.0.0.1:" + connector.getLocalPort() + target);
             HttpRequest.Builder request = HttpRequest.newBuilder(url);
             bearer.ifPresent(value -> request.header("Authorization", value));
-            return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
+            return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
         } finally {
             server.stop();
         }
@@ -216,8 +219,28 @@ class GateFilterTest {
         inside = (request, response, chain) -> request.getRequestDispatcher("/b").include(request, response);
         assertEquals("", get(fake(new ArrayList<>()), "/a", Optional.empty()).body());
         assertEquals(List.of(), seen);
+        for (boolean isServletPath : List.of(true, false)) {
+            inside = (request, response, chain) -> chain.doFilter(mapped((HttpServletRequest) request, isServletPath), response);
+            assertEquals(404, get(fake(new ArrayList<>()), "/a", Optional.empty()).statusCode());
+        }
+        assertEquals(List.of(), seen);
         inside = rewriting("GET", "/p/a", "/p"); // The path below the context is the decided one.
         assertEquals(200, get(fake(new ArrayList<>()), "/a", Optional.empty()).statusCode());
+    }
+
+    /** With another of the two paths by which routers of servlets route, too. */
+    private static HttpServletRequest mapped(HttpServletRequest request, boolean isServletPath) {
+        return new HttpServletRequestWrapper(request) {
+            @Override
+            public String getServletPath() {
+                return isServletPath ? "/b" : super.getServletPath();
+            }
+
+            @Override
+            public String getPathInfo() {
+                return isServletPath ? super.getPathInfo() : "/b";
+            }
+        };
     }
 
     @Test

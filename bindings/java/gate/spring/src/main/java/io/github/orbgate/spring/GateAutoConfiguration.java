@@ -123,6 +123,7 @@ public class GateAutoConfiguration {
         RequestBonus usual = request -> BonusOrbs.REFUSE;
         FilterRegistrationBean<GateFilter> filter = new First(new GateFilter(gate, bonus.getIfAvailable(() -> usual)));
         filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        filter.addInitParameter(GateFilter.WEBSOCKETS, "inside"); // Spring Boot adds Jetty's filter after all others.
         return forAll(filter);
     }
 

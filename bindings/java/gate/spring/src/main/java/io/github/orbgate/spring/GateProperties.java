@@ -14,7 +14,7 @@ import org.springframework.core.io.Resource;
  * @param realm the realm of a full challenge
  * @param resourceMetadata the URL of the service's metadata in a full challenge
  * @param flat403 whether every denial is a 403
- * @param ignoreMethodOverride whether a POST is one even if a header names another method
+ * @param ignoreMethodOverride whether a header that overrides the method is allowed: only if nothing obeys it
  * @param checkRoutes whether the application ends at its start if it has a route that the policy lacks; otherwise it warns
  * @param matchTemplates whether Spring must route a request to the template that the policy allows
  * @param audit whether the logger io.github.orbgate.audit gets a line of JSON for each decision

@@ -23,6 +23,8 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.websocket.OnMessage;
+import jakarta.websocket.server.ServerEndpoint;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -33,6 +35,8 @@ import java.net.URL;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.WebSocket;
+import java.net.http.WebSocketHandshakeException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,7 +46,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,20 +59,32 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.socket.TextMessage;
+import org.springframework.web.socket.WebSocketSession;
+import org.springframework.web.socket.config.annotation.EnableWebSocket;
+import org.springframework.web.socket.config.annotation.WebSocketConfigurer;
+import org.springframework.web.socket.config.annotation.WebSocketHandlerRegistry;
+import org.springframework.web.socket.handler.TextWebSocketHandler;
+import org.springframework.web.socket.server.standard.ServerEndpointExporter;
 
 /** An application of Spring Boot with the starter, over real tokens. */
 class StarterTest {
+    /** Without an upgrade to HTTP/2, which the gate would refuse. */
+    private static final HttpClient CLIENT = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
     private static final String POLICY =
             """
             orbgate: 1
@@ -74,7 +94,7 @@ class StarterTest {
                 scopes:
                   read:orders:
                     orbs: false
-                    routes: ['GET /orders', 'GET /orders/{orderId}', 'POST /orders', 'GET /unserved', 'GET /plain']
+                    routes: ['GET /orders', 'GET /orders/{orderId}', 'POST /orders', 'GET /unserved', 'GET /plain', 'GET /feed', 'GET /feeds/{feedId}']
                   admin:orders:
                     orbs: false
                     routes: ['DELETE /orders', 'GET /orders/export']
@@ -168,7 +188,9 @@ class StarterTest {
         Filter rewriting() {
             return (request, response, chain) -> {
                 HttpServletRequest http = (HttpServletRequest) request;
-                if (http.getHeader("rewrite") != null) {
+                if (http.getHeader("fail") != null) {
+                    ((HttpServletResponse) response).sendError(418);
+                } else if (http.getHeader("rewrite") != null) {
                     chain.doFilter(
                             new HttpServletRequestWrapper(http) {
                                 @Override
@@ -183,6 +205,51 @@ class StarterTest {
                     chain.doFilter(request, response);
                 }
             };
+        }
+    }
+
+    /** WebSockets in both ways: of Spring's dispatcher, and of the container. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableWebSocket
+    static class Sockets implements WebSocketConfigurer {
+        @Override
+        public void registerWebSocketHandlers(WebSocketHandlerRegistry registry) {
+            registry.addHandler(
+                    new TextWebSocketHandler() {
+                        @Override
+                        protected void handleTextMessage(WebSocketSession session, TextMessage message) throws Exception {
+                            session.sendMessage(message);
+                        }
+                    },
+                    "/shop/feed");
+        }
+
+        @Bean
+        ServerEndpointExporter endpoints() {
+            ServerEndpointExporter exporter = new ServerEndpointExporter();
+            exporter.setAnnotatedEndpointClasses(Feed.class);
+            return exporter;
+        }
+    }
+
+    /** An endpoint of the container. */
+    @ServerEndpoint("/shop/feeds/{id}")
+    public static class Feed {
+        /** Answers a message with itself. */
+        @OnMessage
+        public String answer(String message) {
+            return message;
+        }
+    }
+
+    /** A filter with the highest precedence, which answers everything. */
+    @Configuration(proxyBeanMethods = false)
+    static class Highest {
+        @Bean
+        FilterRegistrationBean<Filter> highest() {
+            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {});
+            filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
+            return filter;
         }
     }
 
@@ -260,7 +327,7 @@ class StarterTest {
         if (headers.length > 0) {
             request.headers(headers);
         }
-        return HttpClient.newHttpClient().send(request.build(), HttpResponse.BodyHandlers.ofString());
+        return CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
     private double counted(String name, String label, String value) {
@@ -369,6 +436,16 @@ class StarterTest {
         assertEquals("one", get("/shop/unserved", reader).body());
         assertEquals("plain", get("/shop/plain", reader).body());
         assertEquals(401, get("/shop/plain", Optional.empty()).statusCode());
+        HttpResponse<String> failed = send("GET", "/shop/orders", reader, "fail", "yes");
+        assertEquals(418, failed.statusCode());
+        assertTrue(failed.body().contains("/shop/orders"), failed.body());
+    }
+
+    @Test
+    void theGateIsBeforeEveryFilter() throws Exception {
+        startReal(List.of(Highest.class));
+        assertEquals(401, get("/shop/orders", Optional.empty()).statusCode());
+        assertEquals(200, get("/shop/orders", Optional.of(issuer.bearer(TokenKind.USER, "read:orders"))).statusCode());
     }
 
     @Test
@@ -413,5 +490,68 @@ class StarterTest {
         StringWriter text = new StringWriter();
         problem.printStackTrace(new PrintWriter(text));
         assertTrue(text.toString().contains("`orbgate.tokens` does not say"), text.toString());
+    }
+
+    /** What a WebSocket answers to two messages; or the status of the answer to its handshake. */
+    private Object talk(String path, String... headers) throws Exception {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        BlockingQueue<String> said = new LinkedBlockingQueue<>();
+        WebSocket.Builder builder = CLIENT.newWebSocketBuilder();
+        for (int at = 0; at < headers.length; at += 2) {
+            builder.header(headers[at], headers[at + 1]);
+        }
+        try {
+            WebSocket socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + port + path), new WebSocket.Listener() {
+                        @Override
+                        public CompletionStage<?> onText(WebSocket from, CharSequence text, boolean isLast) {
+                            said.add(text.toString());
+                            from.request(1);
+                            return null;
+                        }
+                    })
+                    .join();
+            socket.sendText("one", true).join();
+            socket.sendText("two", true).join();
+            List<String> both = List.of(said.take(), said.take());
+            socket.abort();
+            return both;
+        } catch (CompletionException refused) {
+            return ((WebSocketHandshakeException) refused.getCause()).getResponse().statusCode();
+        }
+    }
+
+    @Test
+    void aWebSocketIsDecidedOnceAtItsHandshake() throws Exception {
+        startReal(List.of(Sockets.class, Rewriting.class));
+        String reader = issuer.bearer(TokenKind.USER, "read:orders");
+        for (String path : List.of("/shop/feed", "/shop/feeds/1")) {
+            assertEquals(401, talk(path));
+            assertEquals(403, talk(path, "Authorization", issuer.bearer(TokenKind.USER, "admin:orders")));
+            assertEquals(List.of("one", "two"), talk(path, "Authorization", reader));
+            for (String how : List.of("rewrite", "forward")) {
+                assertEquals(404, talk("/shop/orders", "Authorization", reader, how, path));
+            }
+        }
+        assertEquals(6, counted("orbgate_decisions_total", "decision", "allow"));
+        assertEquals(4, counted("orbgate_misrouted_total", "matched", ""));
+    }
+
+    /** Tomcat upgrades before any filter. The streams are requests of their own, which come to the filters. */
+    @Test
+    void everyStreamOfHttp2IsDecided() throws Exception {
+        startReal(List.of(), "--server.http2.enabled=true");
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        String reader = issuer.bearer(TokenKind.USER, "read:orders");
+        HttpClient upgrades = HttpClient.newHttpClient();
+        List<Integer> statuses = new ArrayList<>();
+        for (String bearer : List.of(reader, reader, "none", issuer.bearer(TokenKind.USER, "read:partner"))) {
+            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/shop/orders"))
+                    .header("Authorization", bearer)
+                    .build();
+            HttpResponse<String> answer = upgrades.send(request, HttpResponse.BodyHandlers.ofString());
+            assertEquals(HttpClient.Version.HTTP_2, answer.version());
+            statuses.add(answer.statusCode());
+        }
+        assertEquals(List.of(400, 200, 401, 403), statuses);
     }
 }
