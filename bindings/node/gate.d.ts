@@ -26,7 +26,7 @@ export interface GateOptions {
   readonly resourceMetadata?: string;
   /** Every denial has the status 403, so that a caller cannot tell an unknown route from a missing scope. */
   readonly flat403?: boolean;
-  /** A `POST` counts as one even if a header names another method. Only where nothing follows such headers. */
+  /** A header that names another method is ignored. Only if nothing behind the gate obeys such headers. */
   readonly ignoreMethodOverride?: boolean;
   /** How often and patiently keys are fetched; the defaults are those of the library. */
   readonly keys?: {
@@ -58,7 +58,13 @@ export interface Question {
   readonly target: Text;
   /** Every value of `Authorization`, an element for each line of the header. */
   readonly authorization: readonly Text[];
-  /** The names of all headers, or at least those with `method` in them: some let a `POST` be another method. */
+  /** Every value of `Upgrade`. A request that lists `h2c` is denied, because nothing decides what follows on its connection. */
+  readonly upgrade: readonly Text[];
+  /** Every value of `Origin`. */
+  readonly origin?: readonly Text[];
+  /** Every value of `Access-Control-Request-Method`. */
+  readonly accessControlRequestMethod?: readonly Text[];
+  /** The names of all headers, or at least those that contain `method` and those that begin with `http2-`: some override the method. */
   readonly headerNames: readonly string[];
   /** The template that a router has taken, as `/users/:id`; `null` if it does not say. Another one than the decided is a denial. */
   readonly template?: string | null;

@@ -32,7 +32,7 @@ issuers: [{ issuer: "${ISSUER}", audience: "${AUDIENCE}", algorithms: [${algorit
   const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: [algorithm], requiredClaims: ["exp"], typ: "at+jwt" };
 
   const byGate = async (/** @type {string} */ token) => {
-    const answer = await gate.answer({ method: "GET", target: "/api/v1/external/orbs", authorization: [`Bearer ${token}`], headerNames: [] });
+    const answer = await gate.answer({ method: "GET", target: "/api/v1/external/orbs", authorization: [`Bearer ${token}`], upgrade: [], headerNames: [] });
     return answer.isAllow && answer.token?.subject;
   };
   const byJose = async (/** @type {string} */ token) => (await jwtVerify(token, local, rules)).payload.sub;

@@ -49,11 +49,15 @@ test("headers count by their whole names, in any case, and never by their values
   ])) {
     assert.deepEqual([headers, await asked(headers)], [headers, status]);
   }
-  for (const name of ["x-http-method-override", "X-METHOD-OVERRIDE"]) {
-    assert.equal(await asked({ authorization, [name]: "DELETE" }, "POST", RUN), 400);
-    const request = new Request(`http://a${RUN}`, { method: "POST", headers: { authorization, [name]: "DELETE" } });
-    assert.equal((await refusal(gate, request))?.status, 400);
+  assert.equal(await asked({ authorization, constructor: "a", toString: "b", ["__proto__"]: "c" }), 200);
+  for (const [name, value] of /** @type {const} */ ([["x-http-method-override", "DELETE"], ["X-METHOD-OVERRIDE", "GET"], ["Upgrade", "websocket, h2c"]])) {
+    for (const [method, target] of /** @type {const} */ ([["POST", RUN], ["GET", "/api/v1/external/orbs"]])) {
+      const headers = { authorization, [name]: value };
+      assert.equal(await asked(headers, method, target), 400);
+      assert.equal((await refusal(gate, new Request(`http://a${target}`, { method, headers })))?.status, 400);
+    }
   }
+  assert.equal(await asked({ authorization, origin: "a", "access-control-request-method": "DELETE", "http2-settings": "a" }), 200);
 });
 
 for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["Express 5", express5]])) {

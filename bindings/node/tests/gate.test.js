@@ -17,7 +17,7 @@ const QUIET = { info() {}, warn() {}, error() {} };
  * @returns {import("orbgate/gate").Question}
  */
 const orbs = (token, more = {}) => ({
-  method: "GET", target: "/api/v1/external/orbs", authorization: token === undefined ? [] : [`Bearer ${token}`], headerNames: [], ...more,
+  method: "GET", target: "/api/v1/external/orbs", authorization: token === undefined ? [] : [`Bearer ${token}`], upgrade: [], headerNames: [], ...more,
 });
 
 for (const algorithm of /** @type {const} */ (["RS256", "PS256", "ES256", "ES512", "EdDSA"])) {

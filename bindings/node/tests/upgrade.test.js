@@ -111,10 +111,12 @@ for (const [name, service] of Object.entries(services)) {
     assert.equal(await shake(port), 401);
     assert.equal(await shake(port, bearer("read:keys")), 403);
     assert.equal(await shake(port, bearer("read:orbs"), "/nowhere"), 404);
+    const { authorization } = bearer("read:orbs");
+    assert.match(await raw(port, `GET ${ORBS} HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: h2c\r\nAuthorization: ${authorization}`), /^HTTP\/1.1 400 /);
     assert.deepEqual(seen, []);
     assert.equal(await shake(port, bearer("read:orbs")), 101);
     assert.deepEqual(seen, [[`GET ${ORBS}`, "ada"]]);
-    assert.deepEqual(counted.slice(before).map((one) => one.split(" ")[2]), ["no_token", "scope_missing", "no_route", "scope_held"]);
+    assert.deepEqual(counted.slice(before).map((one) => one.split(" ")[2]), ["no_token", "scope_missing", "no_route", "malformed_request", "scope_held"]);
   });
 
   test(`${name}: tunnels and expectations are decided, too`, async (context) => {

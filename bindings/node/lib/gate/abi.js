@@ -22,7 +22,8 @@ const Options = struct({
 const Request = struct({
   struct_size: "uint32_t", flags: "uint32_t", method: GivenStr, target: GivenStr, authorization: pointer(GivenStr),
   authorization_count: SIZE, header_names: pointer(GivenStr), header_name_count: SIZE, path_template: GivenStr, matched: "uint32_t",
-  reserved: "uint32_t",
+  reserved: "uint32_t", upgrade: pointer(GivenStr), upgrade_count: SIZE, origin: pointer(GivenStr), origin_count: SIZE,
+  access_control_request_method: pointer(GivenStr), access_control_request_method_count: SIZE,
 });
 
 const Decision = struct({

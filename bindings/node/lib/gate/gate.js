@@ -292,13 +292,15 @@ function made(make) {
  * @param {Question} question
  * @param {boolean} hasAudit
  */
-function requestOf({ method, target, authorization, headerNames, template }, hasAudit) {
+function requestOf({ method, target, authorization, upgrade = [], origin = [], accessControlRequestMethod = [], headerNames, template }, hasAudit) {
   const matched = template === undefined ? CODES.MATCHED_NOTHING : template === null ? CODES.MATCHED_UNKNOWN : CODES.MATCHED_TEMPLATE;
   return {
     struct_size: gateSizes.Request, flags: hasAudit ? CODES.WITH_AUDIT : 0, method: bytes(method), target: bytes(target),
     authorization: authorization.map(bytes), authorization_count: authorization.length,
     header_names: headerNames.map(bytes), header_name_count: headerNames.length,
-    path_template: given(template ?? ""), matched, reserved: 0,
+    path_template: given(template ?? ""), matched, reserved: 0, upgrade: upgrade.map(bytes), upgrade_count: upgrade.length,
+    origin: origin.map(bytes), origin_count: origin.length, access_control_request_method: accessControlRequestMethod.map(bytes),
+    access_control_request_method_count: accessControlRequestMethod.length,
   };
 }
 

@@ -19,6 +19,9 @@ const { asGate } = require("./seen.js");
 /** The bytes that came over the wire, which Node reads as latin1. */
 const wire = (/** @type {string} */ text) => Buffer.from(text, "latin1");
 
+/** The headers whose values a gate reads. */
+const VALUES = ["authorization", "upgrade", "origin", "access-control-request-method"];
+
 /**
  * @param {Request} request
  * @param {string | null} [template] that a router has taken
@@ -27,10 +30,15 @@ const wire = (/** @type {string} */ text) => Buffer.from(text, "latin1");
 function questionOf(request, template) {
   // Requests of a server have `rawHeaders`; those that tests make up might not.
   const { method = "", url = "", originalUrl = url, headers, rawHeaders = Object.entries(headers).flat() } = request;
-  const authorization = rawHeaders.filter((_, at) => at % 2 === 1 && /^authorization$/i.test(rawHeaders[at - 1] ?? "")).map(wire);
-  const headerNames = Object.keys(headers).filter((name) => name.includes("method"));
-  return { method, target: wire(originalUrl), authorization, headerNames, ...template === undefined ? {} : { template } };
+  const values = VALUES.map((name) => rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name).map(wire));
+  const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = values;
+  const headerNames = namesOf(Object.keys(headers));
+  const asked = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames };
+  return template === undefined ? asked : { ...asked, template };
 }
+
+/** Of the names of headers, in small letters, those that a gate wants. */
+const namesOf = (/** @type {string[]} */ names) => names.filter((name) => name.includes("method") || name.startsWith("http2-"));
 
 /**
  * Answers a denial: nothing but its status and what HTTP wants with it.
@@ -185,4 +193,4 @@ function middleware(gate) {
   });
 }
 
-module.exports = { askOnce, guard, hasPassed, isOpen, isRewritten, listener, middleware, pass, questionOf, refuse };
+module.exports = { VALUES, askOnce, guard, hasPassed, isOpen, isRewritten, listener, middleware, namesOf, pass, questionOf, refuse };

@@ -3,7 +3,7 @@
 const { Allowed, allow } = require("./allowed.js");
 const { FAULT } = require("./answer.js");
 const { againOf, logOf } = require("./gate.js");
-const { askOnce, hasPassed, isOpen } = require("./http.js");
+const { VALUES, askOnce, hasPassed, isOpen, namesOf } = require("./http.js");
 
 /**
  * Path and query as the service has them: the server has normalised them.
@@ -29,9 +29,9 @@ async function refused(gate, request, [first, ...others], incoming) {
     }
     const { method, url, headers } = request;
     // Several values come joined by a comma, which no token has.
-    const value = headers.get("authorization");
-    const headerNames = [...headers.keys()].filter((name) => name.includes("method"));
-    const asked = { method, target: targetOf(url), authorization: value === null ? [] : [value], headerNames };
+    const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = VALUES.map((name) => [headers.get(name)].filter((value) => value !== null));
+    const headerNames = namesOf([...headers.keys()]);
+    const asked = { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames };
     const question = first === undefined ? asked : { ...asked, template: first };
     answer = await askOnce(gate, incoming ?? request, question);
     for (const template of others) {
