@@ -266,6 +266,21 @@ test("Fastify over HTTP/2 has no streams beside its requests", async (context) =
   assert.equal(await over2(portOf(app.server), bearer("read:orbs")), 403);
 });
 
+test("Socket.IO's handshakes are decided, and without polling nothing passes beside them", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const server = guard(gate, await /** @type {any} */ (services)["Express 5"](gate));
+  const sockets = new (require("socket.io").Server)(server, { path: ORBS, addTrailingSlash: false, transports: ["websocket"] });
+  const seen = /** @type {unknown[]} */ ([]);
+  sockets.engine.on("connection", (/** @type {any} */ { request }) => void seen.push(allowed(request).token.subject));
+  context.after(() => void sockets.close());
+  const port = await listening(context, server);
+  const path = `${ORBS}?EIO=4&transport=websocket`;
+  assert.deepEqual([await shake(port, {}, path), await shake(port, bearer("read:keys"), path), seen], [401, 403, []]);
+  assert.equal(await shake(port, bearer("read:orbs"), path), 101);
+  assert.equal((await ask(port, "GET", `${ORBS}?EIO=4&transport=polling`, bearer("read:orbs"))).status, 400);
+  assert.deepEqual(seen, ["ada"]);
+});
+
 test("Fastify's injected handshake is decided", async (context) => {
   const { gate, bearer } = await gated(context);
   const app = require("fastify").fastify();
