@@ -190,7 +190,7 @@ fn what_says_nothing_about_a_policy_is_an_error() {
     for calls in [
         "v1/items",
         "get /v1",
-        "/v1/it*ms",
+        "/v1/**/items",
         "/v1//items",
         "/v1/",
         "/v1/%20",
@@ -496,5 +496,22 @@ proptest! {
             let found: BTreeSet<_> = proof.witnesses.iter().map(rule).collect();
             prop_assert_eq!(Some(found), expected, "{:?}", written);
         }
+    }
+}
+
+/// A `*` within a literal is the literal of the policy, and never a pattern.
+#[test]
+fn a_property_can_name_a_literal_with_an_asterisk() {
+    let engine = engine(
+        "orbgate: 1\napis: { a: { base_path: '', scopes: { read: { orbs: false, routes: ['GET /a*b', 'GET /c/{id}'] } } } }\n",
+    );
+    let [against_it] = &against(&engine, "never | user read | GET /a*b")[..] else {
+        panic!("nothing against it")
+    };
+    assert!(against_it.contains("GET /a*b"), "{against_it}");
+    for pattern in ["/c/a*b", "/a*"] {
+        let message = format!("error: no route of the policy decides `{pattern}`");
+        let property = format!("never | user read | {pattern}");
+        assert_eq!(against(&engine, &property), [message]);
     }
 }

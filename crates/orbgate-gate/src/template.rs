@@ -79,7 +79,7 @@ impl TemplateStyle {
                 (Self::Colons, b'\\') => rest.next().filter(|next| is_mark(*next)),
                 (Self::Colons, b':') => rest.next().filter(|next| *next == b':'),
                 (Self::Colons, b'*') => None,
-                _ => Some(byte).filter(|byte| byte.is_ascii_alphanumeric() || is_mark(*byte)),
+                _ => Some(byte).filter(|byte| orbgate::is_literal(*byte)),
             };
             text.push(char::from(literal?));
         }
@@ -114,12 +114,10 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name) && !name.ends_with("...")
 }
 
-/// What a literal of a policy may have beside letters and digits.
+/// What a literal of a policy can have besides letters and digits.
 fn is_mark(byte: u8) -> bool {
-    MARKS.contains(&byte)
+    orbgate::is_literal(byte) && !byte.is_ascii_alphanumeric()
 }
-
-const MARKS: &[u8] = b"-._~!$&'()*+,=:@";
 
 #[cfg(test)]
 mod tests {
@@ -188,7 +186,15 @@ mod tests {
 
     #[test]
     fn every_literal_of_a_policy_can_be_spelled() {
-        for byte in super::MARKS.iter().map(|byte| char::from(*byte)) {
+        // As RFC 3986 has them in a segment, without the `;` of parameters (P8).
+        const MARKS: &str = "-._~!$&'()*+,=:@";
+        for other in ('\0'..='\u{ff}').filter(|c| !MARKS.contains(*c)) {
+            if !other.is_ascii_alphanumeric() && other != '/' {
+                let template = Braces.in_policy(&format!("/a{other}b"));
+                assert_eq!(template, "/{*}", "{other:?}");
+            }
+        }
+        for byte in MARKS.chars() {
             let policy = format!("/a{byte}b/{{id}}/{byte}");
             // What gin, echo and Fastify have as it is; to them, only two marks mean something else.
             let plain = match byte {

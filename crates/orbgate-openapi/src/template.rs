@@ -113,7 +113,7 @@ impl<'t> Segment<'t> {
         }
         match text {
             text if open > 0 && text.contains('+') => Self::Rest,
-            text if text.bytes().all(is_literal) => Self::Literal(text),
+            text if text.bytes().all(orbgate::is_literal) => Self::Literal(text),
             text if open == 0 => Self::Spelling(text),
             _ => Self::Partial,
         }
@@ -124,10 +124,6 @@ impl<'t> Segment<'t> {
 fn is_name(name: &str) -> bool {
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     !name.is_empty() && name.bytes().all(letters)
-}
-
-fn is_literal(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!$&'()+,-.:=@_~".contains(&byte)
 }
 
 /// Whether a text is a literal in another spelling, as `%61` is `a`; case does not count.

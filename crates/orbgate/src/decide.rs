@@ -9,7 +9,7 @@ use crate::request::Request;
 use crate::scopes;
 use crate::tables::{NONE, ScopeRow, Tables, Template, Terms, slice};
 use crate::target::{self, Path};
-use crate::terms::MAX_TARGET_BYTES;
+use crate::terms::{MAX_TARGET_BYTES, is_method};
 use crate::token::{Token, read_token};
 
 impl Tables {
@@ -173,9 +173,4 @@ impl<'e> Need<'e> {
             terms: &row.terms,
         }
     }
-}
-
-/// P1: a method is 1 to 16 capital letters.
-fn is_method(method: &[u8]) -> bool {
-    (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
 }

@@ -54,6 +54,8 @@ pub use crate::route_id::RouteId;
 #[cfg(feature = "serde")]
 pub use crate::table::Table;
 pub use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
+#[doc(hidden)]
+pub use crate::terms::{is_literal, is_method};
 pub use crate::token::{ScopeSet, Scopes, Token, TokenKind};
 
 /// Brings in the engine that [`build::compile`] made of a policy file, by the file's name without its

@@ -11,6 +11,34 @@ pub(crate) const MAX_SEGMENTS: usize = 32;
 /// Most bytes of a segment, as it is in the target or template (rule P2).
 pub(crate) const MAX_SEGMENT_BYTES: usize = 256;
 
+/// Whether this is a method: 1 to 16 capital letters (rule P1).
+#[doc(hidden)] // for Orbgate's own crates
+#[must_use]
+pub fn is_method(method: &[u8]) -> bool {
+    (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
+}
+
+/// Whether a literal of a policy can have this byte.
+#[doc(hidden)] // for Orbgate's own crates
+#[must_use]
+pub fn is_literal(byte: u8) -> bool {
+    LITERAL.get(usize::from(byte)) == Some(&true)
+}
+
+/// The bytes that a literal can have: a table, because the question is asked for each byte of a policy's paths.
+static LITERAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let (mut rest, mut byte): (&mut [bool], u8) = (&mut table, 0);
+    while let Some((first, others)) = rest.split_first_mut() {
+        *first = matches!(
+            byte,
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'!' | b'$' | b'&'..=b'.' | b':' | b'=' | b'@' | b'_' | b'~'
+        );
+        (rest, byte) = (others, byte.wrapping_add(1));
+    }
+    table
+};
+
 /// A place in a policy file. Both numbers start at 1; the column counts characters, not bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]

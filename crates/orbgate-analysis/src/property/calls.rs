@@ -3,6 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use orbgate::is_method;
 use orbgate_yaml::quoted;
 
 use crate::templates::Shape;
@@ -49,7 +50,13 @@ impl Paths {
         let own = self.segments.iter().map(Option::as_deref);
         let more = core::iter::repeat(None);
         let exact = template.len() == self.segments.len() && !self.longer;
-        (exact || longer).then(|| own.chain(more).take(template.len()).collect())
+        let own: Vec<_> = own.chain(more).take(template.len()).collect();
+        // A `*` within a literal is likely meant for more than itself, unless the policy has that literal.
+        let is_pattern = |(own, segment): (&Option<&str>, &Option<&str>)| {
+            segment.is_none() && own.is_some_and(|own| own.contains('*'))
+        };
+        let is_like = (exact || longer) && !own.iter().zip(template).any(is_pattern);
+        is_like.then_some(own)
     }
 
     /// Whether all paths of a template are among them.
@@ -82,10 +89,14 @@ impl FromStr for Calls {
         let pattern = match text.split_once(' ') {
             None if text == "*" => Some(Pattern::All),
             Some(("scope", name)) => is_scope(name).then(|| Pattern::Scope(name.to_owned())),
-            Some((method, path)) => paths(path).filter(|_| is_method(method)).map(|paths| {
-                let method = Some(method.to_owned());
-                Pattern::Paths { method, paths }
-            }),
+            Some((method, path)) => {
+                paths(path)
+                    .filter(|_| is_method(method.as_bytes()))
+                    .map(|paths| {
+                        let method = Some(method.to_owned());
+                        Pattern::Paths { method, paths }
+                    })
+            }
             None => paths(text).map(|paths| Pattern::Paths {
                 method: None,
                 paths,
@@ -106,10 +117,6 @@ impl FromStr for Calls {
 
 fn is_scope(name: &str) -> bool {
     !name.is_empty() && !name.contains(' ')
-}
-
-fn is_method(method: &str) -> bool {
-    (1..=16).contains(&method.len()) && method.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// A path whose segments are literals as policies have them, `*` or `{name}`.
@@ -134,11 +141,10 @@ fn paths(path: &str) -> Option<Paths> {
     })
 }
 
-/// Whether a policy could have it. A `*` within it is likely meant for something else.
+/// Whether a policy could have it.
 fn is_literal(text: &str) -> bool {
-    let is_of_literals =
-        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()+,=:@".contains(&byte);
-    text.bytes().all(is_of_literals) && !text.bytes().all(|byte| byte == b'.')
+    let only = |byte: u8| text.bytes().all(|of_text| of_text == byte);
+    text.bytes().all(orbgate::is_literal) && !only(b'.') && !only(b'*')
 }
 
 impl fmt::Display for Calls {

@@ -302,8 +302,9 @@ fn malformed(request: &str) -> Option<String> {
         None => (request, ""),
     };
     let (first, rest) = asked.split_once(' ')?;
-    let is_method = first.bytes().all(|byte| byte.is_ascii_uppercase()) && !first.is_empty();
-    if (is_method || first == "scope") && !rest.is_empty() && !rest.contains(' ') {
+    // A case may be about a method that is too long.
+    let is_word = first.bytes().all(|byte| byte.is_ascii_uppercase()) && !first.is_empty();
+    if (is_word || first == "scope") && !rest.is_empty() && !rest.contains(' ') {
         return None;
     }
     let words: Vec<_> = asked.split_whitespace().collect();

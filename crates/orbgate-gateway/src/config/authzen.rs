@@ -152,7 +152,7 @@ fn actions(documents: &[ActionDocument], faults: &mut Faults) -> Vec<(String, St
     let actions = documents.iter().map(|ActionDocument { name, method }| {
         once(&mut seen, &name.value, name, faults);
         let text = &method.value;
-        if !(1..=16).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        if !orbgate::is_method(text.as_bytes()) {
             let message = format!("{} is no method: up to 16 capital letters", quoted(text));
             push(faults, method.place, message);
         }

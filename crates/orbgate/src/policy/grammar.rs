@@ -4,7 +4,7 @@
 
 use orbgate_yaml::{is_hidden, quoted};
 
-use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
+use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method};
 
 /// Method and path template of a route, or what is wrong with it.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
@@ -22,7 +22,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
         ));
     };
     let template = template.get(1..).unwrap_or_default();
-    if !(1..=16).contains(&method.len()) || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+    if !is_method(method.as_bytes()) {
         return Err(format!(
             "method {} must be 1 to 16 letters from `A` to `Z`",
             quoted(method)
@@ -85,10 +85,10 @@ fn check_slashes(path: &str) -> Result<(), String> {
 
 /// Whether a text is meant as a route with parameters, right or wrong.
 pub(super) fn looks_like_a_template(text: &str) -> bool {
-    let is_method =
+    let is_word =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase());
     text.split_once(' ').is_some_and(|(method, template)| {
-        is_method(method) && template.starts_with('/') && template.contains('{')
+        is_word(method) && template.starts_with('/') && template.contains('{')
     })
 }
 
@@ -360,25 +360,6 @@ fn is_name(name: &str) -> bool {
     starts_well
         && letters.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
-
-/// Whether a literal can have this byte.
-fn is_literal(byte: u8) -> bool {
-    LITERAL.get(usize::from(byte)) == Some(&true)
-}
-
-/// The bytes that a literal can have: a table, because the question is asked for each byte of a policy's paths.
-static LITERAL: [bool; 256] = {
-    let mut table = [false; 256];
-    let (mut rest, mut byte): (&mut [bool], u8) = (&mut table, 0);
-    while let Some((first, others)) = rest.split_first_mut() {
-        *first = matches!(
-            byte,
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'!' | b'$' | b'&'..=b'.' | b':' | b'=' | b'@' | b'_' | b'~'
-        );
-        (rest, byte) = (others, byte.wrapping_add(1));
-    }
-    table
-};
 
 fn character(c: char) -> String {
     if is_hidden(c) || c.is_whitespace() {
