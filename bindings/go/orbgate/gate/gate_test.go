@@ -573,6 +573,49 @@ func TestAPolicyIsReplaced(t *testing.T) {
 	}
 }
 
+// How many tokens may wait for keys is bounded, so a caller that goes away must give its place back.
+func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	good := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
+	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
+		t.Fatalf("%+v", answer)
+	}
+	asked, answers := make(chan struct{}, 1), make(chan struct{})
+	i.mutex.Lock()
+	i.answer = func(w http.ResponseWriter) {
+		asked <- struct{}{}
+		<-answers
+		json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
+	}
+	i.signers["late"] = i.signers["ed"]
+	i.mutex.Unlock()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for at := range 1_100 {
+		token := sign(t, i.signers["ed"], map[string]string{"alg": "EdDSA", "kid": fmt.Sprint("forged-", at), "typ": "at+jwt"}, map[string]any{"iss": i.URL})
+		answer := protect.Ask(gone, gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
+		if !errors.Is(answer.Err, context.Canceled) || answer.IsAllow() {
+			t.Fatalf("%d: %+v", at, answer)
+		}
+	}
+	<-asked
+	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
+		t.Errorf("with a key that is there: %+v", answer)
+	}
+	late := make(chan gate.Answer)
+	go func() {
+		late <- protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "late", nil)}})
+	}()
+	i.mutex.Lock()
+	i.answer = nil
+	i.mutex.Unlock()
+	close(answers)
+	if answer := <-late; !answer.IsAllow() {
+		t.Errorf("with the issuer's new key: %+v", answer)
+	}
+}
+
 // A request that waits for keys is decided by the policy that is in force when they come.
 func TestARequestThatWaitsIsDecidedByTheLaterPolicy(t *testing.T) {
 	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"

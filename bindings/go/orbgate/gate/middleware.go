@@ -184,8 +184,12 @@ func (f HandlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type key struct{}
 
-// With puts what an answer says into a context: for frameworks whose middleware has another form.
+// With puts what an answer says into a context: for frameworks whose middleware has another form. A denial hides the allow of another gate
+// outside.
 func With(ctx context.Context, answer Answer) context.Context {
+	if !answer.IsAllow() {
+		return context.WithValue(ctx, key{}, nil)
+	}
 	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.method, answer.target})
 }
 

@@ -222,6 +222,22 @@ func TestAHandlerRunsOnlyForTheRequestThatWasAllowed(t *testing.T) {
 	}
 }
 
+func TestADenialIsNotACall(t *testing.T) {
+	protect, token := gateOf(t, around, gate.Config{})
+	ask := func(target string) gate.Answer {
+		return protect.Ask(t.Context(), gate.Request{Method: "GET", Target: target, Authorization: []string{"Bearer " + token}})
+	}
+	allowed := gate.With(t.Context(), ask("/a"))
+	if call, found := gate.From(allowed); !found || call.Token.Subject != "me" {
+		t.Errorf("%+v", call)
+	}
+	for _, denial := range []gate.Answer{ask("/more"), {}} {
+		if call, found := gate.From(gate.With(allowed, denial)); found {
+			t.Errorf("%+v", call)
+		}
+	}
+}
+
 func TestAMuxAndAHandlerAreCheckedAtTheStart(t *testing.T) {
 	protect, _ := gateOf(t, around, gate.Config{})
 	all := []string{"/a", "/a/{id}", "GET /tree", "CONNECT /tree", "/files/{file}", "/c", "/alone", "/{$}"}
