@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -29,6 +30,17 @@ func TestTheGuidesServiceAnswersAsTheGuideSays(t *testing.T) {
 	if lines := strings.Count(body, "\n") - 1; !found || lines > 10 {
 		t.Fatalf("%v, %d lines", found, lines)
 	}
+	// On a free port.
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free.Close()
+	elsewhere := strings.NewReplacer("127.0.0.1:8080", free.Addr().String())
+	if elsewhere.Replace(program) == program {
+		t.Fatal("the guide's port is another one")
+	}
+	program = elsewhere.Replace(program)
 	url, token := issuer(t)
 	home := t.TempDir()
 	// Within this module, so that it builds as this test does.
@@ -55,7 +67,7 @@ func TestTheGuidesServiceAnswersAsTheGuideSays(t *testing.T) {
 	}
 	t.Cleanup(func() { _, _ = service.Process.Kill(), service.Wait() })
 
-	address := strings.Fields(shown)[3]
+	address := elsewhere.Replace(strings.Fields(shown)[3])
 	ask := func(authorization string) (string, *http.Response) {
 		request, err := http.NewRequest(http.MethodGet, address, nil)
 		if err != nil {

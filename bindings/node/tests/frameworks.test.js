@@ -488,20 +488,22 @@ test("the guide's service answers as the guide says", async (context) => {
   const [, policy = ""] = /^```yaml\n(.*?)^```$/ms.exec(guide) ?? [];
   fs.writeFileSync(path.join(folder, "tokens.yaml"), tokens);
   fs.writeFileSync(path.join(folder, "policy.yaml"), policy);
-  fs.writeFileSync(path.join(folder, "service.mjs"), program);
+  // On a free port, which it prints.
+  const anywhere = program.replace("app.listen(8080,", "const server = app.listen(0,").replace('"listening"', "server.address().port");
+  fs.writeFileSync(path.join(folder, "service.mjs"), anywhere);
   const service = spawn(process.execPath, ["service.mjs"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   context.after(() => void service.kill());
-  await once(service.stdout, "data");
+  const port = Number(String((await once(service.stdout, "data"))[0]));
 
   const [, line = "", status = "", ...headers] = /^\$ curl -i (\S+)\nHTTP\/1.1 (\d+) .*\n((?:.|\n)*)$/.exec(shown) ?? [];
   const target = new URL(line);
-  const denied = await ask(Number(target.port), "GET", target.pathname);
+  const denied = await ask(port, "GET", target.pathname);
   assert.equal(String(denied.status), status);
   for (const header of headers.join("").trim().split("\n")) {
     const [name = "", value] = header.split(": ");
     assert.equal(denied.headers[name.toLowerCase()], value);
   }
-  const right = await ask(Number(target.port), "GET", target.pathname, { authorization: `Bearer ${token("read:orbs")}` });
+  const right = await ask(port, "GET", target.pathname, { authorization: `Bearer ${token("read:orbs")}` });
   assert.deepEqual([right.status, right.body], [200, "hello ada"]);
-  assert.equal((await ask(Number(target.port), "GET", target.pathname, { authorization: `Bearer ${token("read:keys")}` })).status, 403);
+  assert.equal((await ask(port, "GET", target.pathname, { authorization: `Bearer ${token("read:keys")}` })).status, 403);
 });

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -443,8 +444,14 @@ def test_the_guide_runs_as_it_is_written(root: Path, tmp_path: Path) -> None:
     (tmp_path / "service.py").write_text(service, encoding="utf-8")
     commands = guide.partition("<!-- run: protect -->\n```sh\n")[2].partition("```")[0]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    # What it starts ends with it. The machine may be busy.
-    script = "trap 'kill $(jobs -p)' EXIT\n" + commands.replace("sleep 1", "sleep 3").replace("sleep 2", "sleep 6")
+    # On free ports, and as soon as each program listens. What the script starts ends with it.
+    for printed, pause in (("9000", "sleep 1"), ("8000", "sleep 2")):
+        assert printed in commands and pause in commands
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = str(listener.getsockname()[1])
+        waiting = f"until (: < /dev/tcp/127.0.0.1/{port}) 2> /dev/null; do kill -0 $! || exit 1; sleep 0.1; done"
+        commands = commands.replace(printed, port).replace(pause, waiting)
+    script = "trap 'kill $(jobs -p)' EXIT\n" + commands
     ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PATH": path})
     statuses = [line.split()[1] for line in ran.stdout.splitlines() if line.startswith("HTTP/1.1")]
     assert (statuses, '{"caller":"subject"}' in ran.stdout) == (["401", "403", "200"], True), ran.stdout + ran.stderr
