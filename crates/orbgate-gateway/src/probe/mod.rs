@@ -11,8 +11,8 @@ use std::sync::mpsc::Receiver;
 
 use orbgate::{Engine, Request, Token, TokenKind};
 
-use self::tries::{concrete, lies, spellings};
-use self::wire::{Arrived, exchange, reachable, receive};
+use self::tries::{SUFFIXES, UPGRADES, concrete, lies, spellings};
+use self::wire::{Arrived, exchange, exchange_all, reachable, receive};
 use crate::promises::Promises;
 use crate::state::{StartError, State};
 
@@ -22,6 +22,7 @@ const LIE: &str = "client";
 /// Where probes go, where they arrive, and by what they are judged.
 struct Probe<'p> {
     proxy: SocketAddr,
+    backend: SocketAddr,
     arrived: Receiver<Arrived>,
     engine: &'p Engine,
     promises: &'p Promises,
@@ -49,6 +50,7 @@ pub fn probe(
         receive(backend).map_err(|error| StartError::Listen(backend.to_string(), error))?;
     let mut probe = Probe {
         proxy,
+        backend,
         arrived,
         engine: &state.gate.engines().load(),
         promises: &state.config.promises,
@@ -97,16 +99,56 @@ impl Probe<'_> {
                 );
             }
         }
-        // The client names a call that it may make, and makes another one.
+        // The client names a call that it may make, and makes another one; or the other way round.
         for (other, secret) in closed.iter().take(8) {
             for lie in lies(method, &target) {
                 self.send(other, secret, true, &lie);
             }
+            for lie in lies(other, secret) {
+                self.send(method, &target, true, &lie);
+            }
         }
+        self.places_of_their_own();
+        for headers in UPGRADES {
+            for with_token in [true, false] {
+                self.send(method, &target, with_token, headers);
+            }
+        }
+        self.connect(&target);
         let names = self.promises.names().map(str::to_owned).collect::<Vec<_>>();
         for name in names {
             for name in [name.clone(), name.replace('-', "_")] {
                 self.send(method, &target, true, &[(&name, LIE)]);
+            }
+        }
+    }
+
+    /// Paths that end like files, by each method: a configuration may serve those otherwise.
+    fn places_of_their_own(&mut self) {
+        let mut methods = BTreeSet::new();
+        for route in self.engine.routes() {
+            if !methods.insert((route.method(), route.template().ends_with('}'))) {
+                continue;
+            }
+            for suffix in SUFFIXES {
+                let target = concrete(route.template(), "1") + suffix;
+                for with_token in [true, false] {
+                    self.send(route.method(), &target, with_token, &[]);
+                }
+            }
+        }
+    }
+
+    /// Asks for a tunnel to the backend, and sends a request in it.
+    fn connect(&mut self, target: &str) {
+        for to in [self.backend.to_string(), target.to_owned()] {
+            let bearer = format!("Authorization: Bearer {}\r\n", self.token);
+            for authorization in ["", &bearer] {
+                let request = format!(
+                    "CONNECT {to} HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\nGET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                );
+                exchange_all(self.proxy, request.as_bytes());
+                self.judge_all(&format!("CONNECT {to}"), &[]);
             }
         }
     }
@@ -131,9 +173,11 @@ impl Probe<'_> {
         with_token: bool,
         headers: &[(&str, &str)],
     ) -> bool {
-        let mut request = format!(
-            "{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n"
-        );
+        let mut request =
+            format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n");
+        if !headers.iter().any(|(name, _)| *name == "Connection") {
+            request.push_str("Connection: close\r\n");
+        }
         if with_token {
             request.push_str(&format!("Authorization: Bearer {}\r\n", self.token));
         }
@@ -143,13 +187,19 @@ impl Probe<'_> {
         if let Err(error) = exchange(self.proxy, (request + "\r\n").as_bytes()) {
             self.find(&format!("the proxy does not answer: {error}"));
         }
-        let arrived: Vec<_> = self.arrived.try_iter().collect();
         let sent = match headers {
             [] => format!("{method} {target}"),
             [(name, value), ..] => format!("{method} {target} with {name}: {value}"),
         };
+        self.judge_all(&sent, headers)
+    }
+
+    /// Judges what has arrived after this was sent, and says whether something has.
+    fn judge_all(&mut self, sent: &str, headers: &[(&str, &str)]) -> bool {
+        let arrived: Vec<_> = self.arrived.try_iter().collect();
         for arrived in &arrived {
-            if let Some(wrong) = self.judge(arrived) {
+            let wrong = self.judge(arrived).or_else(|| misleading(arrived, headers));
+            if let Some(wrong) = wrong {
                 self.find(&format!(
                     "{sent} arrives as {} {}: {wrong}",
                     arrived.method, arrived.target
@@ -212,4 +262,31 @@ impl Probe<'_> {
     fn find(&mut self, finding: &str) {
         self.findings.insert(finding.to_owned());
     }
+}
+
+/// What a backend could make of the headers of a request that was allowed: another protocol, or another call than that.
+fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<&'static str> {
+    let mut upgrades = arrived
+        .headers
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case("Upgrade"));
+    let is_websocket = |value: &str| value.eq_ignore_ascii_case("websocket");
+    match (upgrades.next(), upgrades.next()) {
+        (None, _) => {}
+        (Some((_, value)), None) if is_websocket(value) => {}
+        _ => return Some("the backend can upgrade it, and nothing decides what comes then"),
+    }
+    let mut lies = sent
+        .iter()
+        .filter(|(name, value)| name.starts_with('X') && *value != LIE);
+    let arrives = |(name, value): &(&str, &str)| {
+        let mut headers = arrived.headers.iter();
+        headers.any(|(own, said)| {
+            own.replace('_', "-")
+                .eq_ignore_ascii_case(&name.replace('_', "-"))
+                && said == value
+        })
+    };
+    lies.any(arrives)
+        .then_some("the client's header arrives, and names another call to backends that read it")
 }

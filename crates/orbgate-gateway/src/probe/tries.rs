@@ -76,6 +76,8 @@ pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static st
         ("X-Envoy-Original-Path", target),
         ("X-Envoy-Original-Method", method),
         ("X-HTTP-Method-Override", method),
+        ("X-HTTP-Method", method),
+        ("X-Method-Override", method),
         ("Connection", "close, X-Original-URI, X-Forwarded-Uri"),
         ("Connection", "close, Authorization"),
     ];
@@ -86,3 +88,35 @@ pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static st
     let alone = alone.into_iter().map(|lie| vec![lie]);
     alone.chain(together).collect()
 }
+
+/// Ends of paths for which configurations often have a place of their own.
+pub(super) const SUFFIXES: [&str; 9] = [
+    ".png", ".css", ".js", ".html", ".php", ".json", ".svg", ".ico", ".txt",
+];
+
+/// Headers that ask for another protocol, in which nothing would be decided.
+pub(super) const UPGRADES: [&[(&str, &str)]; 5] = [
+    &[
+        ("Upgrade", "h2c"),
+        ("Connection", "Upgrade, HTTP2-Settings"),
+        ("HTTP2-Settings", "AAMAAABkAAQAAP__"),
+    ],
+    &[
+        ("Upgrade", "websocket"),
+        ("Connection", "Upgrade"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ],
+    &[
+        ("Upgrade", "websocket, h2c"),
+        ("Connection", "Upgrade, HTTP2-Settings"),
+        ("HTTP2-Settings", "AAMAAABkAAQAAP__"),
+    ],
+    &[
+        ("Upgrade", "websocket"),
+        ("Upgrade", "h2c"),
+        ("Connection", "Upgrade, HTTP2-Settings"),
+        ("HTTP2-Settings", "AAMAAABkAAQAAP__"),
+    ],
+    &[("Upgrade", "TLS/1.0"), ("Connection", "Upgrade")],
+];

@@ -10,6 +10,9 @@ use std::thread;
 /// How long a proxy may take for a probe.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a proxy may say nothing once it has answered.
+const SHORT_PATIENCE: Duration = Duration::from_secs(1);
+
 /// The longest head that is read.
 const LONGEST: u64 = 64 * 1024;
 
@@ -34,6 +37,16 @@ pub(super) fn exchange(proxy: SocketAddr, request: &[u8]) -> io::Result<()> {
     let _ = stream.write_all(request);
     let _ = head(&stream);
     Ok(())
+}
+
+/// Sends bytes, and waits until nothing more comes, but not for long.
+pub(super) fn exchange_all(proxy: SocketAddr, request: &[u8]) {
+    let Ok(mut stream) = TcpStream::connect_timeout(&proxy, PATIENCE) else {
+        return;
+    };
+    let _ = stream.set_read_timeout(Some(SHORT_PATIENCE));
+    let _ = stream.write_all(request);
+    let _ = io::copy(&mut stream.take(LONGEST), &mut io::sink());
 }
 
 /// Takes a backend's place: passes on what arrives, and then answers 200.

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::support::wire;
+use crate::support::wire::{self, first};
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Reached {
     pub(super) headers: Vec<(String, String)>,
 }
 
-/// Answers everything with 200 and `reached`.
+/// Answers everything with 200 and `reached`, but upgrades with 101, whatever the protocol: what comes then was decided by no gateway.
 pub(super) struct Backend {
     pub(super) address: String,
     reached: Arc<Mutex<Vec<Reached>>>,
@@ -37,6 +37,21 @@ impl Backend {
                     }
                     kept.lock().unwrap().push(read(&head));
                     // A second request behind the first has reached the backend, too: nobody was asked about it.
+                    let upgrade = first(&read(&head).headers, "Upgrade").to_owned();
+                    if !upgrade.is_empty() {
+                        let answer = format!(
+                            "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: {upgrade}\r\n\r\n"
+                        );
+                        let _ = stream.write_all(answer.as_bytes());
+                        loop {
+                            let tunnelled = wire::head(&mut stream);
+                            // In a WebSocket there are messages, and no requests.
+                            if tunnelled.is_empty() || upgrade == "websocket" {
+                                return;
+                            }
+                            kept.lock().unwrap().push(read(&tunnelled));
+                        }
+                    }
                     let more = ahead(&mut stream);
                     if more.windows(6).any(|six| six == b" HTTP/") {
                         kept.lock().unwrap().push(read(&more));

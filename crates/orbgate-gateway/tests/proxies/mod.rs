@@ -9,6 +9,7 @@ mod http2;
 mod lines;
 mod probes;
 mod program;
+mod upgrades;
 
 use std::fs;
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use super::gateway;
 use super::program::{Program, Proxy, find};
+use super::upgrades::for_websockets;
 use crate::support::{Issuer, free_port};
 
 /// What the probe says of a proxy that is started so: nothing if all is well.
@@ -54,8 +55,18 @@ fn finds(kind: Program, table: &[((&str, &str), &str)]) {
     }
 }
 
+/// With the lines for WebSockets, nothing is found either.
+fn finds_nothing_with_websockets(kind: Program) {
+    let said = findings(kind, |binary, place, backend| {
+        Proxy::start_edited(kind, binary, place, backend, for_websockets)
+    });
+    assert_eq!(said.unwrap_or_default(), "", "{kind:?}");
+}
+
 const OTHER: &str = "another call was allowed than this one";
 const CLIENTS: &str = "a promised header is the client's";
+const MISSING: &str = "a promised header is missing";
+const UPGRADES: &str = "nothing decides what comes then";
 const CLOSED: &str = "nothing arrives";
 
 #[test]
@@ -97,8 +108,39 @@ fn the_probe_finds_what_is_wrong_with_nginx() {
                 ),
                 OTHER,
             ),
+            // Another location inherits what is at the level of the server, unless it says otherwise.
+            (
+                (
+                    "location / {",
+                    "location ~* \\.(png|css)$ { proxy_pass http://127.0.0.1:3000; }\n        location / {",
+                ),
+                "",
+            ),
+            (
+                (
+                    "location / {",
+                    "location ~* \\.(png|css)$ { auth_request off; proxy_pass http://127.0.0.1:3000; }\n        location / {",
+                ),
+                MISSING,
+            ),
+            (
+                (
+                    "location / {",
+                    "location ~* \\.(png|css)$ { proxy_set_header A b; proxy_pass http://127.0.0.1:3000; }\n        location / {",
+                ),
+                MISSING,
+            ),
+            // What passes every upgrade on, as pages on WebSockets show it.
+            (
+                (
+                    "proxy_set_header HTTP2-Settings \"\";",
+                    "proxy_http_version 1.1;\n        proxy_set_header Upgrade $http_upgrade;\n        proxy_set_header Connection upgrade;",
+                ),
+                UPGRADES,
+            ),
         ],
     );
+    finds_nothing_with_websockets(Program::Nginx);
 }
 
 #[test]
@@ -118,6 +160,7 @@ fn the_probe_finds_what_is_wrong_with_caddy() {
             ),
         ],
     );
+    finds_nothing_with_websockets(Program::Caddy);
 }
 
 #[test]
@@ -143,6 +186,7 @@ fn the_probe_finds_what_is_wrong_with_traefik() {
             ),
         ],
     );
+    finds_nothing_with_websockets(Program::Traefik);
 }
 
 #[test]
@@ -168,6 +212,7 @@ fn the_probe_finds_what_is_wrong_with_haproxy() {
             ),
         ],
     );
+    finds_nothing_with_websockets(Program::Haproxy);
 }
 
 #[test]
@@ -193,6 +238,7 @@ fn the_probe_finds_what_is_wrong_with_envoy_over_http() {
             ),
         ],
     );
+    finds_nothing_with_websockets(Program::EnvoyHttp);
 }
 
 #[test]
@@ -211,4 +257,5 @@ fn the_probe_finds_what_is_wrong_with_envoy_over_grpc() {
             ),
         ],
     );
+    finds_nothing_with_websockets(Program::EnvoyGrpc);
 }

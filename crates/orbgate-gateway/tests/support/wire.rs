@@ -33,6 +33,13 @@ pub(crate) fn one<'h>(headers: &'h [(String, String)], name: &str) -> &'h str {
     value
 }
 
+/// The first value of a header; empty if it is not there.
+pub(crate) fn first<'h>(headers: &'h [(String, String)], name: &str) -> &'h str {
+    let mut all = headers.iter();
+    let found = all.find(|(key, _)| key.eq_ignore_ascii_case(name));
+    found.map_or("", |(_, value)| value)
+}
+
 /// Writes these bytes on a connection of their own, and reads one answer. The request says `Connection: close`.
 pub(crate) fn ask(address: &str, request: &[u8]) -> Answer {
     let Ok(mut stream) = TcpStream::connect(address) else {
@@ -50,7 +57,12 @@ pub(crate) fn ask(address: &str, request: &[u8]) -> Answer {
             break; // A server may wait before it closes the connection.
         }
     }
-    let text = String::from_utf8_lossy(&bytes);
+    answer(&bytes)
+}
+
+/// The answer in these bytes.
+pub(crate) fn answer(bytes: &[u8]) -> Answer {
+    let text = String::from_utf8_lossy(bytes);
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
         return Answer::default();
     };
