@@ -92,16 +92,21 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
                 .unwrap_or_default(),
         )
     })?;
-    let new = if arguments.seal {
-        orbgate_analysis::format_and_seal(&text)
-    } else {
-        orbgate_analysis::format(&text)
+    let as_it_is = arguments.seal && is_configuration(&text);
+    let new = match arguments.seal {
+        true if as_it_is => Ok(orbgate_yaml::seal(&text)),
+        true => orbgate_analysis::format_and_seal(&text),
+        false => orbgate_analysis::format(&text),
     };
     let new = new.map_err(|found| faults(&policy_file::faults_of(text.as_bytes(), &found)))?;
     let was_sealed = orbgate_analysis::is_sealed(&text);
     let unsealed = was_sealed && !orbgate_analysis::is_sealed(&new);
     // What was laid out is valid, so what a reader refuses in the old text is its seal.
-    let is_of_another = || was_sealed && policy_file::parse(text.as_bytes()).is_err();
+    let is_refused = || match as_it_is {
+        true => new != text,
+        false => policy_file::parse(text.as_bytes()).is_err(),
+    };
+    let is_of_another = || was_sealed && is_refused();
     if unsealed || is_of_another() {
         let then = match (unsealed, arguments.check) {
             (true, _) => "and is taken off: `--seal` writes a new one",
@@ -125,6 +130,16 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
         changed,
         unsealed,
     })
+}
+
+/// Whether it's a file of issuers or a gateway's configuration, which is sealed as it is.
+fn is_configuration(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let starts = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%', '-']);
+    let first = lines.find(starts).unwrap_or_default();
+    ["orbgate_token:", "orbgate_gateway:"]
+        .iter()
+        .any(|key| first.starts_with(key))
 }
 
 /// Puts a text in place of a file, all at once: a service may be reading it.
@@ -155,7 +170,8 @@ becomes LF. Comments and the order of the file stay; what is in brackets,
 in quotes or in a block is not touched otherwise. The policy keeps its digest.
 With `--seal` the end marker carries the SHA-256 of all that is before it, so
 that every reader refuses a text that was changed since, or is not whole; a
-seal of another text is taken off. A file is replaced whole: nobody sees a part
+seal of another text is taken off. It also seals a `tokens.yaml` and a
+`gateway.yaml`, whose layout stays. A file is replaced whole: nobody sees a part
 of it. What comes from standard input is written as it is: do not print a text
 that you do not trust to a log whose lines a machine obeys.
 

@@ -1,6 +1,7 @@
 //! The files that a gateway is told about: regular ones, of a size that one of them may have.
 
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use orbgate::policy::{Policy, PolicyFile};
@@ -21,6 +22,50 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
     text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
+/// How a text marks its end: what is half written doesn't.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// By YAML's end marker.
+    pub(crate) marked: bool,
+    /// By one that carries a seal. A reader refuses a wrong one.
+    pub(crate) sealed: bool,
+}
+
+impl Ending {
+    pub(crate) fn of(text: &[u8]) -> Self {
+        Self {
+            marked: orbgate_yaml::has_end_marker(text),
+            sealed: orbgate_yaml::is_sealed(text),
+        }
+    }
+
+    /// What is wrong with a version that ends so, after one that ended like the former.
+    pub(crate) const fn fault_after(
+        self,
+        former: Self,
+        require_seal: bool,
+    ) -> Option<&'static str> {
+        if (require_seal || former.sealed) && !self.sealed {
+            return Some(
+                "it does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it",
+            );
+        }
+        if former.marked && !self.marked {
+            return Some("it does not end in a line `...`, as the version before it does");
+        }
+        None
+    }
+}
+
+/// Puts a text in place of a file, all at once and on the disk: a crash leaves the old text or the new one.
+pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::File;
@@ -28,7 +73,29 @@ mod tests {
 
     use orbgate::policy::Policy;
 
-    use super::{read, text};
+    use super::{Ending, read, replace, text};
+
+    #[test]
+    fn a_version_ends_as_the_one_before_it_does() {
+        let ends = |text: &str| Ending::of(text.as_bytes());
+        let [bare, marked] = ["a: 1\n", "a: 1\n...\n"].map(ends);
+        let sealed = ends(&orbgate_yaml::seal("a: 1\n"));
+        let table = [
+            (bare, bare, false, true),
+            (bare, marked, false, true),
+            (marked, bare, false, false),
+            (marked, sealed, false, true),
+            (sealed, marked, false, false),
+            (sealed, bare, false, false),
+            (Ending::default(), bare, true, false),
+            (Ending::default(), marked, true, false),
+            (Ending::default(), sealed, true, true),
+        ];
+        for (former, new, require_seal, is_taken) in table {
+            let fault = new.fault_after(former, require_seal);
+            assert_eq!(fault.is_none(), is_taken, "{former:?} {new:?}");
+        }
+    }
 
     #[test]
     fn a_file_is_a_regular_one_of_a_size() {
@@ -43,7 +110,7 @@ mod tests {
             File::create(&path).unwrap().set_len(length).unwrap();
             assert_eq!(read(&path).is_ok(), is_read, "{length}");
         }
-        std::fs::write(&path, b"a\xff").unwrap();
+        replace(&path, b"a\xff").unwrap();
         assert_eq!(read(&path).unwrap(), b"a\xff");
         assert!(text(&path).is_err());
         for path in [

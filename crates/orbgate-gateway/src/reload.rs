@@ -2,7 +2,9 @@
 //!
 //! The policy's file is followed by `orbgate-tower`, which is told of the signal.
 
-use std::path::Path;
+use core::time::Duration;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -11,43 +13,109 @@ use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
 use crate::files;
-use crate::state::{INTERVAL, State};
+use crate::state::{INTERVAL, StartError, State};
 
 /// The files as they were read; `None` for one that cannot be.
 type Texts = Vec<Option<Vec<u8>>>;
 
+/// The first of them are the configuration and the file of issuers, which can be sealed.
+const SEALABLE: usize = 2;
+
+/// How long a version must rest that an operator waits for.
+const SHORT_REST: Duration = Duration::from_secs(1);
+
 /// Follows the files until it is told to stop.
 ///
-/// A version counts once it has rested: it was read twice, an interval apart, and was the same. At the signal it counts at once.
-/// One that names other files is read once more, because those may have changed meanwhile.
+/// A version takes effect once it has rested: it was read twice, an interval apart, and was the same. After the signal it rests for
+/// a second, and not at all if each file that has changed carries a seal. One that names other files is read once more, because those
+/// may have changed meanwhile.
 pub(crate) async fn follow(
     file: Arc<Path>,
     current: Arc<ArcSwap<State>>,
+    mut keeper: Keeper,
     mut hangup: Signal,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut judged = texts(&file, &current).await;
     let mut resting = None;
+    let mut is_awaited = false;
     let mut failing = Vec::new();
     loop {
+        let pause = if is_awaited { SHORT_REST } else { INTERVAL };
         let is_told = tokio::select! {
             _ = stop.changed() => return,
             _ = hangup.recv() => true,
-            () = tokio::time::sleep(INTERVAL) => false,
+            () = tokio::time::sleep(pause) => false,
         };
+        is_awaited |= is_told;
         let now = texts(&file, &current).await;
-        if is_told || (now != judged && resting.as_ref() == Some(&now)) {
-            resting = None;
+        let has_rested = resting.as_ref() == Some(&now);
+        let counts = match is_awaited {
+            true => has_rested || are_whole(&now, &judged),
+            false => has_rested && now != judged,
+        };
+        if counts {
+            (resting, is_awaited) = (None, false);
             judged = now;
             reload(&file, &current).await;
         } else {
-            resting = (now != judged).then_some(now);
+            resting = (is_awaited || now != judged).then_some(now);
         }
         if is_told {
             current.load().read_policy();
             failing.clear();
         }
+        keeper.keep(&current.load());
         failing = tell(&current.load().keys.fetcher.status(), &failing);
+    }
+}
+
+/// Whether each file is as it was, or shows by its seal that it's whole. Of a certificate and its key, half makes no pair.
+fn are_whole(now: &Texts, judged: &Texts) -> bool {
+    let is_whole = |(at, text): (usize, &Option<Vec<u8>>)| {
+        let is_sealed = |text: &Vec<u8>| orbgate_yaml::is_sealed(text);
+        at >= SEALABLE || judged.get(at) == Some(text) || text.as_ref().is_some_and(is_sealed)
+    };
+    now.iter().enumerate().all(is_whole)
+}
+
+/// Keeps the text of the policy in force for the next start.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    kept: Option<Arc<Vec<u8>>>,
+}
+
+impl Keeper {
+    /// Keeps it the first time: a gateway that can't doesn't start.
+    pub(crate) fn start(state: &State) -> Result<Self, StartError> {
+        let mut keeper = Self::default();
+        match keeper.write(state) {
+            Some((file, Err(error))) => Err(StartError::State(file, error)),
+            _ => Ok(keeper),
+        }
+    }
+
+    fn keep(&mut self, state: &State) {
+        if let Some((file, Err(error))) = self.write(state) {
+            let file = file.display();
+            tracing::error!(%file, %error, "the accepted policy cannot be kept");
+        }
+    }
+
+    /// Writes it, unless it is there already.
+    fn write(&mut self, state: &State) -> Option<(PathBuf, io::Result<()>)> {
+        let (file, text) = state.accepted()?;
+        if self
+            .kept
+            .as_ref()
+            .is_some_and(|kept| Arc::ptr_eq(kept, &text))
+        {
+            return None;
+        }
+        let written = files::replace(&file, &text);
+        // After an error it isn't tried again before there is another text.
+        self.kept = Some(text);
+        Some((file, written))
     }
 }
 

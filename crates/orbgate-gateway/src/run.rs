@@ -16,10 +16,11 @@ use crate::authzen::Authzen;
 use crate::connection::serve;
 use crate::grpc::Grpc;
 use crate::listen::{Address, Listener};
+use crate::log;
 use crate::mode::Mode;
+use crate::reload::{self, Keeper};
 use crate::sockets::Sockets;
 use crate::state::{StartError, State};
-use crate::{log, reload};
 
 /// Serves what a configuration file says, until the program is told to end (`SIGTERM`, `SIGINT`).
 ///
@@ -53,6 +54,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     let counted = counters();
     let state = State::start(file)?;
     let config = state.config.clone();
+    let keeper = Keeper::start(&state)?;
     let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
     let current = Arc::new(ArcSwap::from_pointee(state));
     let signals = [
@@ -100,6 +102,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     served.spawn(reload::follow(
         file.into(),
         Arc::clone(&current),
+        keeper,
         hangup,
         stopped,
     ));

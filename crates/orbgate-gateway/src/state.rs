@@ -8,12 +8,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use orbgate::Engine;
 use orbgate_token::{KeyFetcher, Verifier};
 use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, Watch, WatchSettings};
 use rustls::ServerConfig;
 
-use crate::config::{Config, PolicySettings};
-use crate::files;
+use crate::config::Config;
+use crate::files::{self, Ending};
 use crate::listen::Address;
 use crate::tls::TlsFiles;
 
@@ -78,6 +79,7 @@ impl State {
         let config = Config::from_yaml(&text, folder);
         let config = config
             .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
+        let require_seal = config.policy.require_seal;
         let listeners = config.listeners.iter();
         let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
         // One file's faults do not hide another's.
@@ -85,13 +87,20 @@ impl State {
         if let Some(former) = former {
             kept(former.config.refuse_moved(&config), &mut faults);
         }
+        let ended = former.map_or_else(Ending::default, |former| former.config.ending);
+        let fault = config.ending.fault_after(ended, require_seal);
+        faults.extend(fault.map(|fault| StartError::Incomplete(file.to_owned(), fault)));
         let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut faults)).collect();
-        let keys = Keys::load(&config.tokens, former.map(|former| &former.keys));
+        let keys = Keys::load(
+            &config.tokens,
+            require_seal,
+            former.map(|former| &former.keys),
+        );
         let keys = kept(keys, &mut faults);
         let same_policy = former.filter(|former| former.config.policy == config.policy);
         let policy = match same_policy {
             Some(former) => Ok(former.policy.clone()),
-            None => Policy::load(&config.policy),
+            None => Policy::load(&config, former.map(|former| &former.policy)),
         };
         let policy = kept(policy, &mut faults);
         let audit = kept(audit(&config.audit), &mut faults);
@@ -145,6 +154,12 @@ impl State {
         }
     }
 
+    /// The text of the policy in force, if it comes from its file, and where to keep it.
+    pub(crate) fn accepted(&self) -> Option<(PathBuf, Arc<Vec<u8>>)> {
+        let text = self.policy.watch.as_ref()?.text()?;
+        Some((accepted_in(self.config.state.as_deref()?), text))
+    }
+
     /// Waits until the audit is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
@@ -166,6 +181,7 @@ impl Config {
             ("listeners", places(self) != places(new)),
             ("admin", self.admin != new.admin),
             ("audit", self.audit != new.audit),
+            ("state", self.state != new.state),
             ("limits", self.limits != new.limits),
         ];
         let moved = moved.into_iter().filter(|(_, has_moved)| *has_moved);
@@ -178,8 +194,13 @@ impl Config {
 }
 
 impl Keys {
-    fn load(file: &Path, former: Option<&Self>) -> Result<Self, StartError> {
+    fn load(file: &Path, require_seal: bool, former: Option<&Self>) -> Result<Self, StartError> {
         let text = read(file)?;
+        let ended =
+            former.map_or_else(Ending::default, |former| Ending::of(former.text.as_bytes()));
+        if let Some(fault) = Ending::of(text.as_bytes()).fault_after(ended, require_seal) {
+            return Err(StartError::Incomplete(file.to_owned(), fault));
+        }
         if let Some(former) = former.filter(|former| former.text == text) {
             return Ok(former.clone());
         }
@@ -192,26 +213,73 @@ impl Keys {
 }
 
 impl Policy {
-    fn load(settings: &PolicySettings) -> Result<Self, StartError> {
-        let engines = Engines::external();
+    /// Follows the policy's file. Its version is compared with the policy in force, or at the start with the one that was accepted
+    /// last: a restart, or a change of a setting, lets nothing pass that would be refused otherwise.
+    fn load(config: &Config, former: Option<&Self>) -> Result<Self, StartError> {
+        let settings = &config.policy;
         let Some(file) = &settings.file else {
+            let engines = Engines::external();
             return Ok(Self {
                 engines,
                 watch: None,
             });
         };
         let mut watch = WatchSettings::every(INTERVAL);
-        if settings.require_seal {
+        // A new watch would not know how the version in force ends.
+        let text = former.and_then(|former| former.watch.as_ref()?.text());
+        let ending = text.map_or_else(Ending::default, |text| Ending::of(&text));
+        if settings.require_seal || ending.sealed {
             watch = watch.require_seal();
         }
+        if ending.marked {
+            watch = watch.require_end();
+        }
+        let former = match former {
+            Some(former) => Some(former.engines.load()),
+            None => config.state.as_deref().map(accepted).transpose()?.flatten(),
+        };
         if settings.refuse_wider {
             watch = watch.refuse_wider();
         }
+        let engines = match former {
+            Some(former) => {
+                watch = watch.compare_first();
+                Engines::new(former)
+            }
+            None => {
+                if settings.refuse_wider {
+                    let has_state = config.state.is_some();
+                    tracing::warn!(
+                        has_state,
+                        "the first policy is compared with no other: `refuse_wider` needs `state`, which keeps the one that was accepted"
+                    );
+                }
+                Engines::external()
+            }
+        };
         let watch = engines.watch(file, watch);
         let watch = watch.map_err(|error| StartError::Policy(file.clone(), error))?;
         let watch = Some(Arc::new(watch));
         Ok(Self { engines, watch })
     }
+}
+
+/// The policy that was accepted last.
+fn accepted(state: &Path) -> Result<Option<Arc<Engine>>, StartError> {
+    let file = accepted_in(state);
+    match Engines::from_file(&file) {
+        Ok(engines) => Ok(Some(engines.load())),
+        Err(LoadError::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => {
+            // A folder that is not there can't keep it.
+            let refuse = |error| StartError::Unreadable(state.to_owned(), error);
+            std::fs::read_dir(state).map(|_| None).map_err(refuse)
+        }
+        Err(error) => Err(StartError::Policy(file, error)),
+    }
+}
+
+fn accepted_in(state: &Path) -> PathBuf {
+    state.join("policy.yaml")
 }
 
 /// What there is, or its fault with the others.
@@ -254,6 +322,10 @@ pub enum StartError {
     Unreadable(PathBuf, io::Error),
     /// The audit cannot be written.
     Audit(PathBuf, io::Error),
+    /// A file does not mark its end as it must.
+    Incomplete(PathBuf, &'static str),
+    /// The policy in force cannot be kept in `state`.
+    State(PathBuf, io::Error),
     /// A file has faults: a line for each, with its place.
     Faulty(String),
     /// The policy is not used.
@@ -289,6 +361,10 @@ impl fmt::Display for StartError {
             }
             Self::Unreadable(file, error) => write!(f, "{}: {error}", file.display()),
             Self::Audit(file, error) => write!(f, "the audit {}: {error}", file.display()),
+            Self::Incomplete(file, fault) => write!(f, "{}: {fault}", file.display()),
+            Self::State(file, error) => {
+                write!(f, "the accepted policy {}: {error}", file.display())
+            }
             Self::Faulty(lines) => f.write_str(lines),
             Self::Policy(file, LoadError::Unsound(error)) => {
                 let file = file.display().to_string();

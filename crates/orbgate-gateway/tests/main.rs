@@ -14,4 +14,5 @@ mod authzen;
 mod operation;
 mod proxies;
 mod questions;
+mod remembered;
 mod support;

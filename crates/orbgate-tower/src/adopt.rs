@@ -65,6 +65,14 @@ pub(crate) struct Changes {
 }
 
 impl Candidate {
+    /// Compiles a policy, and compares it with none.
+    #[cfg(feature = "watch")]
+    pub(crate) fn first(policy: &[u8]) -> Result<Self, PolicyError> {
+        let version = Version::compile(policy)?;
+        let changes = Changes::default();
+        Ok(Self { version, changes })
+    }
+
     /// Compiles a policy and compares it with the engine that decides now.
     pub(crate) fn new(policy: &[u8], current: &Engine) -> Result<Self, PolicyError> {
         let version = Version::compile(policy)?;

@@ -433,7 +433,7 @@ fn a_bad_file_has_few_lines_in_the_log() {
 }
 
 #[test]
-fn who_says_that_the_file_is_whole_need_not_wait() {
+fn who_tells_that_the_file_has_changed_need_not_wait_for_the_interval() {
     let alone = Alone::new("told.yaml");
     alone.put(&policy(0));
     let engines = Engines::external();
@@ -461,4 +461,59 @@ fn who_says_that_the_file_is_whole_need_not_wait() {
     alone.put(&policy(2));
     watch.read_now();
     until("it is there again", || now(&engines) == digest(&policy(2)));
+}
+
+#[test]
+fn what_is_half_written_does_not_count_though_somebody_tells_to_read() {
+    let alone = Alone::new("half.yaml");
+    alone.put(&policy(0));
+    let engines = Engines::external();
+    let day = WatchSettings::every(Duration::from_secs(24 * 60 * 60));
+    let watch = engines.watch(&alone.file, day).unwrap();
+    assert_eq!(watch.text().unwrap().as_slice(), policy(0).as_bytes());
+    let before = alone.loads("loaded");
+    alone.put(&half());
+    watch.read_now();
+    alone.put(&policy(1));
+    until("the whole one", || now(&engines) == digest(&policy(1)));
+    assert_eq!(alone.loads("loaded"), before + 1);
+    // A seal shows that the file is whole: it takes effect before an unsealed one could have rested.
+    let sealed = orbgate_analysis::format_and_seal(&policy(2)).unwrap();
+    alone.put(&sealed);
+    let begun = Instant::now();
+    watch.read_now();
+    until("the sealed one", || now(&engines) == digest(&sealed));
+    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert_eq!(watch.text().unwrap().as_slice(), sealed.as_bytes());
+}
+
+#[test]
+fn the_first_version_is_compared_with_what_decides_already_if_it_is_to_be() {
+    let alone = Alone::new("first.yaml");
+    let accepted = || {
+        let engines = Engines::external();
+        engines.reload(policy(0).as_bytes()).unwrap();
+        engines
+    };
+    let settings = QUICK.refuse_wider().compare_first();
+    alone.put(&half());
+    let engines = accepted();
+    let before = alone.loads("wider");
+    let watch = engines.watch(&alone.file, settings).unwrap();
+    assert_eq!(alone.loads("wider"), before + 1);
+    assert!(!is_open(&engines) && watch.text().is_none());
+    // It stays refused, and another version takes effect.
+    let narrower = policy(0).replace("orbs: 5\n", "orbs: 6\n");
+    alone.put(&narrower);
+    until("it is in force", || now(&engines) == digest(&narrower));
+    assert_eq!(watch.text().unwrap().as_slice(), narrower.as_bytes());
+    drop(watch);
+
+    // Without `refuse_wider` it is compared, too, and takes effect.
+    alone.put(&half());
+    let engines = accepted();
+    let before = alone.changes("wider");
+    let _watch = engines.watch(&alone.file, QUICK.compare_first()).unwrap();
+    assert!(is_open(&engines));
+    assert!(alone.changes("wider") > before);
 }

@@ -183,3 +183,25 @@ fn the_new_text_of_standard_input_is_not_dropped_for_json() {
     let help = orbgate(&["fmt", "--help"]).out;
     assert!(help.contains("CRLF"), "{help}");
 }
+
+#[test]
+fn a_gateways_files_are_sealed_as_they_are() {
+    for (name, text) in [
+        ("fmt-gateway.yaml", "# Ours.\norbgate_gateway:   1\n"),
+        ("fmt-tokens.yaml", "orbgate_token:   1\nissuers: []\n"),
+    ] {
+        let file = &*file(name, text);
+        let seal = |more: &[&str]| orbgate(&[&["fmt", "--seal", file], more].concat());
+        assert_eq!(seal(&["--check"]).code, 1);
+        assert_eq!(seal(&[]).code, 0);
+        assert_eq!(fs::read_to_string(file).unwrap(), orbgate_yaml::seal(text));
+        let again = seal(&["--check"]);
+        assert_eq!((again.code, again.err.as_str()), (0, ""));
+        // A text that was changed since gets a new one, and that is said.
+        let changed = fs::read_to_string(file).unwrap().replace(":   1", ": 1");
+        fs::write(file, changed).unwrap();
+        assert!(seal(&[]).err.contains("a new one is written"));
+        // Without the seal it's no policy.
+        assert_eq!(orbgate(&["fmt", file]).code, 2);
+    }
+}

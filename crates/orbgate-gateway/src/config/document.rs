@@ -19,6 +19,7 @@ pub(super) struct Document {
     pub(super) listeners: Option<Spanned<Vec<ListenerDocument>>>,
     pub(super) admin: Option<Spanned<String>>,
     pub(super) audit: Option<Spanned<String>>,
+    pub(super) state: Option<Spanned<String>>,
     pub(super) headers: Option<Spanned<String>>,
     pub(super) challenge: Option<Spanned<ChallengeDocument>>,
     pub(super) realm: Option<Spanned<String>>,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use orbgate_tower::Challenge;
 use orbgate_yaml::{self as yaml, Fault, Format};
 
+use crate::files::Ending;
 use crate::listen::Address;
 use crate::mode::Mode;
 use crate::peers::Block;
@@ -28,6 +29,9 @@ pub struct Config {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<Address>,
     pub(crate) audit: Option<PathBuf>,
+    /// The folder of what it remembers when it starts again.
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) ending: Ending,
     pub(crate) promises: Promises,
     pub(crate) challenge: Challenge,
     pub(crate) flat_403: bool,
@@ -74,7 +78,10 @@ impl Config {
         let judge = |document, faults: &mut _| rules::config(&document, folder, faults);
         let read = yaml::read(text.as_bytes(), &FORMAT, read::document, judge);
         match read {
-            Ok(Some(config)) => Ok(config),
+            Ok(Some(config)) => Ok(Self {
+                ending: Ending::of(text.as_bytes()),
+                ..config
+            }),
             // A document without a meaning has a fault.
             Ok(None) => Err(ConfigError { faults: Vec::new() }),
             Err(faults) => Err(ConfigError { faults }),
@@ -115,7 +122,7 @@ const FORMAT: Format = Format {
 };
 
 /// Every key, wherever it is.
-const KEYS: [&str; 40] = yaml::keys_of(&[
+const KEYS: [&str; 41] = yaml::keys_of(&[
     &read::ROOT_KEYS,
     &read::LISTENER_KEYS,
     &read::TLS_KEYS,

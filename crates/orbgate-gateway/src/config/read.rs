@@ -9,7 +9,7 @@ use super::document::{
 };
 use crate::mode::Mode;
 
-pub(super) const ROOT_KEYS: [&str; 15] = [
+pub(super) const ROOT_KEYS: [&str; 16] = [
     "orbgate_gateway",
     "policy",
     "require_seal",
@@ -18,6 +18,7 @@ pub(super) const ROOT_KEYS: [&str; 15] = [
     "listeners",
     "admin",
     "audit",
+    "state",
     "headers",
     "challenge",
     "realm",
@@ -78,6 +79,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         listeners,
         admin,
         audit,
+        state,
         headers,
         challenge,
         realm,
@@ -105,6 +107,7 @@ pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document>
         refuse_wider,
         admin: admin.map(|node| reader.address(node, "`admin`")),
         audit: reader.text(audit, "`audit`"),
+        state: reader.text(state, "`state`"),
         headers: reader.text(headers, "`headers`"),
         challenge: challenge.map(|node| reader.values.choice(node, "`challenge`", &CHALLENGES)),
         realm: reader.text(realm, "`realm`"),

@@ -10,6 +10,7 @@ use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
 use super::authzen::{self, AuthzenConfig};
 use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument};
 use super::{Config, Limits, ListenerConfig, PolicySettings};
+use crate::files::Ending;
 use crate::listen::Address;
 use crate::mode::Mode;
 use crate::promises::Promises;
@@ -20,13 +21,14 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
     let is_set = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
     let file = |name: &Spanned<String>| folder.join(&name.value);
     if document.policy.is_none() {
-        for flag in [&document.require_seal, &document.refuse_wider]
-            .into_iter()
-            .flatten()
-        {
+        let places = [
+            document.refuse_wider.as_ref().map(|it| it.place),
+            document.state.as_ref().map(|it| it.place),
+        ];
+        for place in places.into_iter().flatten() {
             push(
                 faults,
-                flag.place,
+                place,
                 "it is about a policy file, and there is no `policy`".to_owned(),
             );
         }
@@ -54,6 +56,8 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
         listeners,
         admin,
         audit: document.audit.as_ref().map(file),
+        state: document.state.as_ref().map(file),
+        ending: Ending::default(),
         promises: promises?,
         challenge,
         flat_403: is_set(&document.flat_403),

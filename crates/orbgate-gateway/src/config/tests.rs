@@ -33,7 +33,7 @@ fn every_fault_is_said_at_once_with_its_place() {
     let text = "\
 orbgate_gateway: 2
 tokens: tokens.yaml
-require_seal: true
+refuse_wider: true
 headers: Orb
 realm: \"a\\\"b\"
 listeners:

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
@@ -9,12 +10,16 @@ use orbgate::policy::PolicyFile;
 use orbgate::{Engine, PolicyError};
 use orbgate_gate::names;
 
+use super::Text;
 use super::attempt::Attempt;
 use super::settings::WatchSettings;
 use crate::adopt::{Candidate, Ending};
 use crate::engines::Engines;
 use crate::load_error::LoadError;
 use crate::observe;
+
+/// How long a version must rest whose operator waits for it, if the interval is longer.
+const SHORT_REST: Duration = Duration::from_secs(1);
 
 /// The longest pause between two attempts at one version.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
@@ -30,6 +35,8 @@ pub(super) struct Follower {
     judged: Option<Judged>,
     /// A version that must be read again before it is judged.
     resting: Option<Vec<u8>>,
+    /// The text of the version in force.
+    in_force: Arc<Text>,
 }
 
 /// Compiles a policy, and compares it with the engine that decides now.
@@ -40,14 +47,14 @@ struct Judged {
     verdict: Verdict,
 }
 
-enum Verdict {
+pub(super) enum Verdict {
     InForce,
     Refused,
     /// It failed, but the next attempt may succeed.
     Later(Retry),
 }
 
-struct Retry {
+pub(super) struct Retry {
     at: Instant,
     pause: Duration,
     /// The attempt that took too long, while its thread may still run.
@@ -55,24 +62,54 @@ struct Retry {
 }
 
 impl Follower {
-    /// Follows from a version that is in force.
-    pub(super) const fn new(
+    /// Follows a file of which no version has been judged.
+    pub(super) fn new(
         path: PathBuf,
         engines: Engines,
         settings: WatchSettings,
-        ending: Ending,
-        text: Vec<u8>,
+        in_force: Arc<Text>,
     ) -> Self {
-        let verdict = Verdict::InForce;
         Self {
             path,
             engines,
             settings,
             compile: Candidate::new,
-            ending,
-            judged: Some(Judged { text, verdict }),
+            ending: Ending::default(),
+            judged: None,
             resting: None,
+            in_force,
         }
+    }
+
+    /// Notes what was decided about a version.
+    pub(super) fn judged(&mut self, text: Vec<u8>, verdict: Verdict) {
+        self.judged = Some(Judged { text, verdict });
+    }
+
+    /// Notes a version that is in force.
+    pub(super) fn took(&mut self, ending: Ending, text: Vec<u8>) {
+        self.ending = self.ending.or(ending);
+        self.in_force.store(Some(Arc::new(text.clone())));
+        self.judged(text, Verdict::InForce);
+    }
+
+    /// Puts a version in force.
+    pub(super) fn adopt(&mut self, candidate: Candidate, text: Vec<u8>) {
+        self.took(candidate.version.ending, text);
+        self.engines.adopt(candidate);
+    }
+
+    /// Counts a refusal, and logs it.
+    pub(super) fn refuse(&self, refusal: &LoadError) {
+        observe::reloaded(refusal.result());
+        let file = self.path.display();
+        tracing::error!(%file, "policy refused, the former stays: {refusal}");
+    }
+
+    /// Whether the version that was judged last is in force, and no other one waits.
+    pub(super) fn is_current(&self) -> bool {
+        let verdict = self.judged.as_ref().map(|judged| &judged.verdict);
+        self.resting.is_none() && matches!(verdict, Some(Verdict::InForce))
     }
 
     #[expect(
@@ -80,8 +117,15 @@ impl Follower {
         reason = "a pause is measured, and nothing else depends on the time"
     )]
     pub(super) fn follow(mut self, woken: &Receiver<()>) {
+        let mut is_awaited = false;
         loop {
-            let is_told = match woken.recv_timeout(self.settings.interval) {
+            let interval = self.settings.interval;
+            let pause = if is_awaited {
+                interval.min(SHORT_REST)
+            } else {
+                interval
+            };
+            let is_told = match woken.recv_timeout(pause) {
                 Ok(()) => true,
                 Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -94,14 +138,16 @@ impl Follower {
                 Ok(file) => self.look(file.into_bytes(), Instant::now()),
                 Err(error) => self.unreadable(&error, is_told),
             }
+            is_awaited = (is_told || is_awaited) && self.resting.is_some();
         }
     }
 
-    /// Who tells to look says that the file is whole, and wants to hear of it.
+    /// Who tells to look wants to hear of the file. What has a seal is whole, and need not rest.
     fn forget_refusal(&mut self, file: Option<&PolicyFile>) {
         let is_refused = |judged: &mut Judged| matches!(judged.verdict, Verdict::Refused);
         self.judged.take_if(is_refused);
-        self.resting = file.map(|file| file.bytes().to_vec());
+        let whole = file.filter(|file| has_seal(file.bytes()));
+        self.resting = whole.map(|file| file.bytes().to_vec());
     }
 
     /// Looks at the file as it is now.
@@ -125,8 +171,7 @@ impl Follower {
                 self.resting = Some(text);
             }
         }
-        let verdict = self.judged.as_ref().map(|judged| &judged.verdict);
-        let in_force = self.resting.is_none() && matches!(verdict, Some(Verdict::InForce));
+        let in_force = self.is_current();
         observe::policy_waiting(!in_force);
         if in_force {
             observe::policy_read();
@@ -154,16 +199,13 @@ impl Follower {
             Err(error) => (error, None),
             Ok(attempt) => match self.candidate(&attempt) {
                 Ok(candidate) => {
-                    self.ending = self.ending.or(candidate.version.ending);
-                    self.engines.adopt(candidate);
+                    self.adopt(candidate, text.to_vec());
                     return Verdict::InForce;
                 }
                 Err(error) => (error, Some(attempt)),
             },
         };
-        observe::reloaded(refusal.result());
-        let file = self.path.display();
-        tracing::error!(%file, "policy refused, the former stays: {refusal}");
+        self.refuse(&refusal);
         if refusal.may_pass() {
             later(attempt, pause, now)
         } else {
@@ -190,6 +232,11 @@ impl Follower {
             tracing::error!(%file, %error, "policy unreadable, the former stays");
         }
     }
+}
+
+/// Whether a text carries a seal; whether it's the right one is judged with the policy.
+fn has_seal(text: &[u8]) -> bool {
+    core::str::from_utf8(text).is_ok_and(orbgate_analysis::is_sealed)
 }
 
 fn later(

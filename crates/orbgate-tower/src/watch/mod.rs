@@ -13,19 +13,21 @@ mod settings;
 
 use core::time::Duration;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Instant;
 
+use arc_swap::ArcSwapOption;
 use orbgate::policy::PolicyFile;
 use orbgate_gate::names;
 
-use crate::adopt::{Ending, Version};
+use crate::adopt::{Candidate, Ending};
 use crate::engines::Engines;
 use crate::load_error::LoadError;
 use crate::observe;
 use attempt::Attempt;
-use follower::Follower;
+use follower::{Follower, Verdict};
 pub use settings::WatchSettings;
 
 /// A policy file that is followed until this is dropped.
@@ -33,21 +35,34 @@ pub use settings::WatchSettings;
 #[must_use = "the file is followed until this is dropped"]
 pub struct Watch {
     wake: Sender<()>,
+    text: Arc<Text>,
 }
 
+/// The text of the version in force.
+type Text = ArcSwapOption<Vec<u8>>;
+
 impl Watch {
-    /// Reads the file at once, for an operator who says that it is whole: its version need not rest. One that was refused is
-    /// judged again, and reported again. It does not wait for that.
+    /// Reads the file at once, for an operator who has changed it. A version with a seal takes effect at once. Any other must
+    /// rest first, for the interval or a second, because it might be half written. One that was refused is judged again, and
+    /// reported again. This does not wait for that.
     pub fn read_now(&self) {
         // The thread that reads ends with this alone.
         let _ = self.wake.send(());
+    }
+
+    /// The text of the version of the file that decides now. `None` if the engine was there before, because each version so far was
+    /// refused ([`WatchSettings::compare_first`]).
+    #[must_use]
+    pub fn text(&self) -> Option<Arc<Vec<u8>>> {
+        self.text.load_full()
     }
 }
 
 impl Engines {
     /// Follows a policy file, by reading it at an interval on a thread of its own.
     ///
-    /// The policy in the file is in force when this returns, and is compared with nothing. Later, a version of the file
+    /// The policy in the file is in force when this returns, and is compared with none, unless
+    /// [`compare_first`](WatchSettings::compare_first) is set. Later, a version of the file
     /// takes its place if it is a valid policy that the [settings](WatchSettings) do not refuse, and has rested: it was
     /// read twice, an interval apart, and was the same. What it makes wider and narrower and which routes have vanished
     /// is logged and counted. Any other version is reported once as a `tracing` error, counted in
@@ -74,20 +89,35 @@ impl Engines {
         settings.check()?;
         let text = rested(&path, settings)?;
         let bytes = text.clone();
-        let version = Attempt::start(move || Version::compile(&bytes))?;
-        let version = version.result_within(settings.deadline)??;
-        settings.judge(&version, Ending::default())?;
-        let ending = version.ending;
-        self.store(version.engine);
-        observe::reloaded(names::LOAD_LOADED);
+        let former = settings.compare_first.then(|| self.load());
+        let candidate = Attempt::start(move || match former {
+            Some(former) => Candidate::new(&bytes, &former),
+            None => Candidate::first(&bytes),
+        })?;
+        let candidate = candidate.result_within(settings.deadline)??;
+        settings.judge(&candidate.version, Ending::default())?;
+        let in_force = Arc::new(Text::empty());
+        let mut follower = Follower::new(path, self.clone(), settings, Arc::clone(&in_force));
+        match settings.judge_changes(&candidate) {
+            Ok(()) if settings.compare_first => follower.adopt(candidate, text),
+            Ok(()) => {
+                follower.took(candidate.version.ending, text);
+                self.store(candidate.version.engine);
+                observe::reloaded(names::LOAD_LOADED);
+            }
+            Err(refusal) => {
+                follower.refuse(&refusal);
+                follower.judged(text, Verdict::Refused);
+            }
+        }
         observe::policy_read();
-        observe::policy_waiting(false);
-        let follower = Follower::new(path, self.clone(), settings, ending, text);
+        observe::policy_waiting(!follower.is_current());
+        let text = in_force;
         let (wake, woken) = channel();
         thread::Builder::new()
             .name("orbgate-watch".to_owned())
             .spawn(move || follower.follow(&woken))?;
-        Ok(Watch { wake })
+        Ok(Watch { wake, text })
     }
 }
 

@@ -19,6 +19,7 @@ pub struct WatchSettings {
     require_seal: bool,
     expected: Option<Digest>,
     refuse_wider: bool,
+    pub(super) compare_first: bool,
 }
 
 impl WatchSettings {
@@ -31,6 +32,7 @@ impl WatchSettings {
             require_seal: false,
             expected: None,
             refuse_wider: false,
+            compare_first: false,
         }
     }
 
@@ -71,10 +73,23 @@ impl WatchSettings {
     }
 
     /// Refuses a version that allows a caller what the policy in force denies, or for fewer orbs. To put such a
-    /// version in force, restart the service.
+    /// version in force, watch the file again without this setting. The first version isn't compared with any, unless
+    /// [`compare_first`](Self::compare_first) is set.
     pub const fn refuse_wider(self) -> Self {
         Self {
             refuse_wider: true,
+            ..self
+        }
+    }
+
+    /// Compares the first version with the engine that decides already, as it does each later one. If it's refused
+    /// for what it changes, that engine stays, and the refusal is logged and counted.
+    ///
+    /// For a service that remembers which policy it accepted last ([`Watch::text`](super::Watch::text)), and for one
+    /// whose settings change.
+    pub const fn compare_first(self) -> Self {
+        Self {
+            compare_first: true,
             ..self
         }
     }

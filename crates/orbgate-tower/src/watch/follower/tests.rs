@@ -8,7 +8,7 @@
 
 use core::time::Duration;
 use std::io::{Error, ErrorKind};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
@@ -35,13 +35,9 @@ fn engine(name: &str) -> Engine {
 /// A follower of a file that has `one` in force.
 fn follower(settings: WatchSettings) -> Follower {
     let engines = Engines::new(engine("one"));
-    Follower::new(
-        "p.yaml".into(),
-        engines,
-        settings,
-        Ending::default(),
-        text("one"),
-    )
+    let mut follower = Follower::new("p.yaml".into(), engines, settings, Arc::default());
+    follower.took(Ending::default(), text("one"));
+    follower
 }
 
 impl Follower {

@@ -1,0 +1,210 @@
+//! What a gateway accepted stays accepted: over restarts, changes of settings, and files that are half written.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::support::wire::{ask, request};
+use crate::support::{Gateway, Issuer, folder, free_port};
+
+/// A policy in which `read:orbs` permits these routes.
+fn policy(routes: &str) -> String {
+    format!(
+        "orbgate: 1\napis:\n  a:\n    base_path: /api/v1/external\n    scopes:\n      \
+         read:orbs: {{ permits: reads, orbs: false, routes: [{routes}] }}\n"
+    )
+}
+
+/// A gateway whose policy is followed, and what is asked of it.
+struct Bench {
+    gateway: Gateway,
+    issuer: Issuer,
+    place: String,
+    more: &'static str,
+}
+
+impl Bench {
+    fn start(name: &str, more: &'static str) -> Self {
+        let (issuer, folder) = (Issuer::start(), folder(name));
+        fs::create_dir(folder.join("state")).unwrap();
+        fs::write(folder.join("policy.yaml"), policy("GET /orbs")).unwrap();
+        let place = format!("127.0.0.1:{}", free_port());
+        let gateway = Gateway::start(folder, &issuer, &config("policy.yaml", &place, more));
+        Self {
+            gateway,
+            issuer,
+            place,
+            more,
+        }
+    }
+
+    /// Ends it as a crash does, and starts it again.
+    fn restart(&mut self) {
+        self.gateway.running.child.kill().unwrap();
+        self.gateway.running.child.wait().unwrap();
+        let config = config("policy.yaml", &self.place, self.more);
+        self.gateway = Gateway::start(self.gateway.folder.clone(), &self.issuer, &config);
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.gateway.folder.join(file), text).unwrap();
+    }
+
+    fn told(&mut self, words: &str, times: usize) {
+        self.gateway.running.until(words, |running| {
+            running.said().matches(words).count() >= times
+        });
+    }
+
+    fn loads(&self, result: &str) -> u64 {
+        let words = ["orbgate_gateway_loads_total", result];
+        self.gateway.counted(&words)
+    }
+
+    /// Whether a token that may read orbs reaches this path.
+    fn allows(&self, path: &str) -> bool {
+        let target = format!("/api/v1/external{path}");
+        let bearer = self.issuer.bearer();
+        let question = [
+            ("Authorization", bearer.as_str()),
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", &target),
+        ];
+        ask(&self.place, &request(b"GET", b"/", &question)).status == 200
+    }
+}
+
+fn config(policy: &str, place: &str, more: &str) -> String {
+    format!(
+        "policy: {policy}\n{more}listeners:\n  - {{ mode: nginx, listen: {place}, trusted_proxies: [127.0.0.1] }}\n"
+    )
+}
+
+const REFUSED: &str = "policy refused, the former stays";
+
+#[test]
+fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_settings() {
+    let mut bench = Bench::start("wider", "refuse_wider: true\nstate: state\n");
+    let wider = policy("GET /orbs, GET /account");
+    bench.write("policy.yaml", &wider);
+    bench.told(REFUSED, 1);
+    assert!(bench.allows("/orbs") && !bench.allows("/account"));
+    bench.restart();
+    bench.told(REFUSED, 1);
+    assert!(bench.allows("/orbs") && !bench.allows("/account"));
+
+    // A setting of the policy changes: its file.
+    bench.write("other.yaml", &wider);
+    let other = config("other.yaml", &bench.place, bench.more);
+    bench.gateway.rewrite(&other);
+    bench.gateway.running.signal("HUP");
+    bench.told(REFUSED, 2);
+    assert!(bench.allows("/orbs") && !bench.allows("/account"));
+
+    // A version that isn't wider takes effect, and is what the next one is compared with.
+    bench.write("other.yaml", &policy("GET /voxies"));
+    bench
+        .gateway
+        .running
+        .until("the narrower one is kept", |_| {
+            fs::read_to_string(Path::new(&bench.gateway.folder).join("state/policy.yaml"))
+                .is_ok_and(|text| text == policy("GET /voxies"))
+        });
+    bench.write("policy.yaml", &policy("GET /orbs"));
+    bench.restart();
+    bench.told(REFUSED, 1);
+    assert!(bench.allows("/voxies") && !bench.allows("/orbs"));
+
+    // An operator who wants it takes the setting away.
+    let allowed = config("policy.yaml", &bench.place, "state: state\n");
+    bench.gateway.rewrite(&allowed);
+    bench.gateway.running.signal("HUP");
+    bench.told("configuration loaded", 1);
+    assert!(bench.allows("/orbs"));
+}
+
+#[test]
+fn without_a_state_it_is_said_that_nothing_was_compared() {
+    let mut bench = Bench::start("stateless", "refuse_wider: true\n");
+    bench.told("the first policy is compared with no other", 1);
+    let bench = Bench::start("state", "state: state\n");
+    assert!(!bench.gateway.running.said().contains("compared"));
+}
+
+#[test]
+fn a_half_written_file_of_issuers_or_configuration_does_not_take_effect() {
+    let mut bench = Bench::start("half", "");
+    let seal = |text: &str| orbgate_yaml::seal(text);
+    let tokens = bench.issuer.tokens_yaml();
+    let (head, _) = tokens.split_once("remember_signatures").unwrap();
+    let config = fs::read_to_string(bench.gateway.folder.join("gateway.yaml")).unwrap();
+
+    // Without a mark of its end, a version must rest, even for an operator who tells to read.
+    bench.write("tokens.yaml", head);
+    bench.gateway.running.signal("HUP");
+    bench.write("tokens.yaml", &format!("{tokens}# whole\n"));
+    bench.told("configuration loaded", 1);
+    assert_eq!(bench.loads("loaded"), 1);
+
+    // With a seal it takes effect at once.
+    bench.write("tokens.yaml", &seal(&tokens));
+    bench.write("gateway.yaml", &seal(&config));
+    let begun = Instant::now();
+    bench.gateway.running.signal("HUP");
+    bench.told("configuration loaded", 2);
+    assert!(begun.elapsed().as_millis() < 1_000);
+
+    // Then what has none is refused, however long it rests: the same text, half of it, and a mixture.
+    let unsealed = "it does not end in a line `... # sha256:…`";
+    let mixture = seal(&tokens).replace("signatures: 100", "signatures: 999");
+    let table = [
+        ("tokens.yaml", &*tokens, unsealed),
+        ("tokens.yaml", head, unsealed),
+        ("tokens.yaml", &*mixture, "the seal is of another text"),
+        ("gateway.yaml", &*config, unsealed),
+    ];
+    for (at, (file, text, why)) in table.into_iter().enumerate() {
+        let right = fs::read_to_string(bench.gateway.folder.join(file)).unwrap();
+        bench.write(file, text);
+        bench.gateway.running.signal("HUP");
+        bench.told("configuration refused", at + 1);
+        assert!(bench.gateway.running.said().contains(why), "{why}");
+        assert!(bench.allows("/orbs"));
+        bench.write(file, &right);
+    }
+}
+
+#[test]
+fn a_seal_that_is_required_is_required_of_all_three_files() {
+    let mut bench = Bench::start("required", "");
+    bench.gateway.running.child.kill().unwrap();
+    let folder = bench.gateway.folder.clone();
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    let texts = ["gateway.yaml", "tokens.yaml", "policy.yaml"].map(|file| {
+        let text = match file {
+            "gateway.yaml" => read(file).replace("listeners:", "require_seal: true\nlisteners:"),
+            _ => read(file),
+        };
+        (file, text)
+    });
+    for (file, text) in &texts {
+        fs::write(folder.join(file), orbgate_yaml::seal(text)).unwrap();
+    }
+    let check = || {
+        let program = env!("CARGO_BIN_EXE_orbgate-gateway");
+        let mut program = std::process::Command::new(program);
+        let checked = program
+            .args(["--check", "--config"])
+            .arg(folder.join("gateway.yaml"))
+            .output()
+            .unwrap();
+        String::from_utf8(checked.stderr).unwrap()
+    };
+    assert_eq!(check(), "");
+    for (file, text) in &texts {
+        fs::write(folder.join(file), text).unwrap();
+        let said = check();
+        assert!(said.contains(file) && said.contains("# sha256:"), "{said}");
+        fs::write(folder.join(file), orbgate_yaml::seal(text)).unwrap();
+    }
+}
