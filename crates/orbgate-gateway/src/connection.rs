@@ -2,6 +2,7 @@
 
 use core::convert::Infallible;
 use core::error::Error;
+use core::fmt;
 use core::future::Future;
 use core::net::IpAddr;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -80,9 +81,6 @@ pub(crate) trait Service: Send + Sync + 'static {
 /// After an error of `accept`, such as too many open files, there is time for connections to end.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How many connections past the limit may be told so at once. More are closed without a word.
-const TOLD: usize = 64;
-
 /// How long telling one may take, with the handshake of TLS.
 const TELLING: Duration = Duration::from_secs(1);
 
@@ -98,7 +96,7 @@ pub(crate) async fn serve<S: Service>(
     mut stop: watch::Receiver<bool>,
 ) {
     let connections = Arc::new(Semaphore::new(limits.connections));
-    let told = Arc::new(Semaphore::new(TOLD));
+    let told = Arc::new(Semaphore::new(Limits::TOLD));
     let (one, two) = (http1(limits), http2(limits));
     loop {
         let accepted = tokio::select! {
@@ -123,7 +121,7 @@ pub(crate) async fn serve<S: Service>(
             let stop = stop.clone();
             tokio::spawn(async move {
                 let _permit = permit;
-                answer(service, stream, limits, (one, two), stop).await;
+                answer(service, (stream, peer), limits, (one, two), stop).await;
             });
         } else if let Ok(permit) = Arc::clone(&told).try_acquire_owned() {
             service.entrance().note(Fault::TooManyConnections);
@@ -144,7 +142,7 @@ pub(crate) async fn serve<S: Service>(
 /// Answers on a connection until it ends, asks nothing any more, or the place is told to stop.
 async fn answer<S: Service>(
     service: Arc<S>,
-    stream: Box<dyn Stream>,
+    (stream, peer): (Box<dyn Stream>, Option<IpAddr>),
     limits: Limits,
     (one, two): (http1::Builder, http2::Builder<TokioExecutor>),
     mut stop: watch::Receiver<bool>,
@@ -182,7 +180,12 @@ async fn answer<S: Service>(
         let (service, asking) = (Arc::clone(&answering), Asking::begin(&activity));
         async move {
             let _asking = asking;
-            Ok::<_, Infallible>(service.answer(request).await)
+            // `trusted_proxies` may have changed since it connected.
+            if !service.entrance().trusts(peer) {
+                service.entrance().note(Fault::UntrustedPeer);
+                return Err(Untrusted);
+            }
+            Ok(service.answer(request).await)
         }
     });
     let ended = match S::PROTOCOL {
@@ -194,6 +197,18 @@ async fn answer<S: Service>(
         service.entrance().note(Fault::HeadersTooLarge);
     }
 }
+
+/// Why a connection ends without an answer: its address isn't trusted any longer.
+#[derive(Debug)]
+struct Untrusted;
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the address is not among `trusted_proxies`")
+    }
+}
+
+impl Error for Untrusted {}
 
 /// Serves a connection to its end; once there is enough, to that of what is under way, which may take as long as `drain`, and until
 /// the other side is silent.

@@ -262,11 +262,16 @@ fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     options.collect()
 }
 
-/// The same for other filters of Envoy: logs, rate limits, RBAC.
+/// The same for other filters of Envoy: logs, rate limits, RBAC. A charge is a number there, and isn't there if no amount is stated:
+/// a rate limit whose `hits_addend` has another value than a number doesn't limit.
 fn metadata(headers: &HeaderMap) -> Struct {
-    let fields = texts(headers).map(|(name, value)| {
-        let kind = Some(Kind::StringValue(value.to_owned()));
-        (name.to_owned(), Value { kind })
+    let fields = texts(headers).filter_map(|(name, value)| {
+        let kind = match name.ends_with("-charge") {
+            true => Kind::NumberValue(value.parse().ok()?),
+            false => Kind::StringValue(value.to_owned()),
+        };
+        let kind = Some(kind);
+        Some((name.to_owned(), Value { kind }))
     });
     Struct {
         fields: fields.collect::<HashMap<_, _>>(),
@@ -286,7 +291,7 @@ mod tests {
     use envoy_types::pb::envoy::service::auth::v3::AttributeContext;
     use envoy_types::pb::envoy::service::auth::v3::attribute_context::{HttpRequest, Request};
 
-    use super::{message, question_of};
+    use super::{Kind, message, question_of};
     use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, refused};
     use crate::faults::Fault;
     use crate::promises::Promises;
@@ -371,6 +376,22 @@ mod tests {
         let question = question_of(&request, usize::MAX).unwrap();
         let values: [&[u8]; 2] = [b"Bearer a", b"Bearer b"];
         assert_eq!(question.request().authorization, values);
+    }
+
+    #[test]
+    fn the_metadata_has_a_charge_only_as_a_number() {
+        let charge = |text: &'static str| {
+            let mut answer = HttpAnswer::default();
+            let headers = answer.headers_mut();
+            headers.insert("x-orb-charge", http::HeaderValue::from_static(text));
+            let fields = message(&answer).dynamic_metadata.unwrap().fields;
+            fields
+                .get("x-orb-charge")
+                .and_then(|value| value.kind.clone())
+        };
+        assert_eq!(charge("5"), Some(Kind::NumberValue(5.0)));
+        assert_eq!(charge("0"), Some(Kind::NumberValue(0.0)));
+        assert_eq!((charge("unstated"), charge("-")), (None, None));
     }
 
     #[test]

@@ -44,9 +44,12 @@ fn main() -> ExitCode {
             println!("orbgate-gateway {}", env!("CARGO_PKG_VERSION"));
             return ExitCode::SUCCESS;
         }
-        Ok(Asked::Check(file)) => {
-            check(&file).map(|()| println!("{}: nothing is wrong", file.display()))
-        }
+        Ok(Asked::Check(file)) => check(&file).map(|warnings| {
+            for warning in &warnings {
+                eprintln!("warning: {warning}");
+            }
+            println!("{}: nothing is wrong", file.display());
+        }),
         Ok(Asked::Probe(file, proxy, backend, token)) => {
             return found(probe(&file, proxy, backend, &token));
         }

@@ -63,6 +63,7 @@ pub(crate) async fn follow(
         }
         if is_told {
             current.load().read_policy();
+            current.load().open_audit_again();
             failing.clear();
         }
         keeper.keep(&current.load());
@@ -127,11 +128,14 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
     let loaded = tokio::task::spawn_blocking(load).await;
     let refused = match loaded {
         Ok(Ok(state)) => {
-            // So that the first request of a new issuer need not wait. Until then it does.
-            state.keys.fetcher.fetch().await;
+            // An issuer that was taken out counts no more, however long the others take to give their keys.
+            let fetcher = state.keys.fetcher.clone();
             current.store(Arc::new(state));
             tracing::info!("configuration loaded");
-            return count("loaded");
+            count("loaded");
+            // So that the first request of a new issuer need not wait. Until then it does.
+            tokio::spawn(async move { fetcher.fetch().await });
+            return;
         }
         Ok(Err(error)) => error.to_string(),
         Err(panic) => panic.to_string(),

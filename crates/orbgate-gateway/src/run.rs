@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -38,15 +39,31 @@ pub fn run(file: &Path) -> Result<(), StartError> {
     runtime.block_on(serve_all(file, sockets))
 }
 
-/// Loads what a configuration file names, and serves nothing.
+/// Loads what a configuration file names, and serves nothing. What it returns are warnings, a sentence each.
 ///
 /// # Errors
 ///
 /// Why a gateway could not start with it.
-pub fn check(file: &Path) -> Result<(), StartError> {
+pub fn check(file: &Path) -> Result<Vec<String>, StartError> {
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
-    State::look(file).map(drop)
+    Ok(State::look(file)?.warnings())
+}
+
+/// Raises the soft limit of open files as far as the connections need it, and as the hard one allows.
+fn allow_open_files(needed: u64) {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return;
+    }
+    let raised = limit.maximum.map_or(needed, |most| most.min(needed));
+    let raised = Rlimit {
+        current: Some(raised),
+        ..limit
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::error!(%error, "the limit of open files cannot be raised");
+    }
 }
 
 async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> {
@@ -55,6 +72,10 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     let state = State::start(file)?;
     let config = state.config.clone();
     let keeper = Keeper::start(&state)?;
+    for warning in state.warnings() {
+        tracing::warn!("{warning}");
+    }
+    allow_open_files(state.config.open_files());
     let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
     let current = Arc::new(ArcSwap::from_pointee(state));
     let signals = [
@@ -97,6 +118,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     }
     if let Some(listener) = admin {
         let admin = Admin::new(Arc::clone(&current), counted);
+        let limits = limits.of_operators();
         served.spawn(serve(Arc::new(admin), listener, limits, stopped.clone()));
     }
     served.spawn(reload::follow(

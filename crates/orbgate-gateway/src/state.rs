@@ -2,9 +2,10 @@
 
 use core::fmt;
 use core::net::SocketAddr;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use std::fs::OpenOptions;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,7 +33,40 @@ pub(crate) struct State {
     /// Of each listener, in their order.
     pub(crate) tls: Vec<Option<Arc<ServerConfig>>>,
     policy: Policy,
-    audit: Option<AuditLog>,
+    audit: Option<OpenAudit>,
+}
+
+/// The audit, and whether its file is to be opened again.
+#[derive(Clone, Debug)]
+struct OpenAudit {
+    log: AuditLog,
+    moved: Arc<AtomicBool>,
+}
+
+/// The file of an audit. One that was renamed is opened again when an operator says so.
+struct AuditFile {
+    path: PathBuf,
+    file: File,
+    moved: Arc<AtomicBool>,
+}
+
+impl Write for AuditFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.moved.swap(false, Ordering::Relaxed) {
+            match append(&self.path) {
+                Ok(file) => self.file = file,
+                Err(error) => {
+                    let file = self.path.display();
+                    tracing::error!(%file, %error, "the audit cannot be opened again: lines still go to the file that was open");
+                }
+            }
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// The keys of a file of issuers.
@@ -41,6 +75,8 @@ pub(crate) struct Keys {
     /// The file's text: while it is the same, no fetched key is lost.
     text: String,
     pub(crate) fetcher: KeyFetcher,
+    /// The issuers whose keys can never be fetched.
+    unfetchable: Vec<String>,
 }
 
 /// The policy in force, and the thread that follows its file.
@@ -72,7 +108,7 @@ impl State {
     fn load(
         file: &Path,
         former: Option<&Self>,
-        audit: impl FnOnce(&Option<PathBuf>) -> Result<Option<AuditLog>, StartError>,
+        audit: impl FnOnce(&Option<PathBuf>) -> Result<Option<OpenAudit>, StartError>,
     ) -> Result<Self, StartError> {
         let text = read(file)?;
         let folder = file.parent().unwrap_or(Path::new(""));
@@ -115,7 +151,7 @@ impl State {
             gate
         };
         let gate = match &audit {
-            Some(audit) => gate.audit(audit.clone()),
+            Some(audit) => gate.audit(audit.log.clone()),
             None => gate,
         };
         let callers = config.authzen.callers.clone().map(|engine| {
@@ -160,10 +196,27 @@ impl State {
         Some((accepted_in(self.config.state.as_deref()?), text))
     }
 
+    /// What can be meant, and probably isn't.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.config.warnings();
+        let unfetchable = self.keys.unfetchable.iter();
+        warnings.extend(unfetchable.map(|issuer| {
+            format!("the keys of `{issuer}` can never be fetched: that needs `https`, a `jwks_uri` with it, or an issuer on this machine")
+        }));
+        warnings
+    }
+
+    /// Lets the next line of the audit go to the file that has its name then.
+    pub(crate) fn open_audit_again(&self) {
+        if let Some(audit) = &self.audit {
+            audit.moved.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Waits until the audit is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
-            audit.flush();
+            audit.log.flush();
         }
     }
 }
@@ -207,8 +260,13 @@ impl Keys {
         let verifier = Verifier::from_yaml(&text);
         let verifier = verifier
             .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
+        let unfetchable = verifier.unfetchable().map(str::to_owned).collect();
         let fetcher = KeyFetcher::new(verifier).map_err(StartError::Certificates)?;
-        Ok(Self { text, fetcher })
+        Ok(Self {
+            text,
+            fetcher,
+            unfetchable,
+        })
     }
 }
 
@@ -287,14 +345,24 @@ pub(crate) fn kept<T>(result: Result<T, StartError>, faults: &mut Vec<StartError
     result.map_err(|fault| faults.push(fault)).ok()
 }
 
-fn audit(path: &Path) -> Result<AuditLog, StartError> {
-    let file = OpenOptions::new().create(true).append(true).open(path);
+fn audit(path: &Path) -> Result<OpenAudit, StartError> {
+    let moved = Arc::<AtomicBool>::default();
+    let file = append(path).map(|file| AuditFile {
+        path: path.to_owned(),
+        file,
+        moved: Arc::clone(&moved),
+    });
     let log = file.and_then(AuditLog::to_writer);
-    log.map_err(|error| StartError::Audit(path.to_owned(), error))
+    let log = log.map_err(|error| StartError::Audit(path.to_owned(), error))?;
+    Ok(OpenAudit { log, moved })
+}
+
+fn append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
 }
 
 /// Refuses what cannot be an audit: a file that cannot be written, or has no folder to be made in.
-fn could_audit(path: &Path) -> Result<Option<AuditLog>, StartError> {
+fn could_audit(path: &Path) -> Result<Option<OpenAudit>, StartError> {
     let opened = match OpenOptions::new().append(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let folder = path

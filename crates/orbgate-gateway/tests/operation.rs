@@ -336,3 +336,134 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
         "{said}"
     );
 }
+
+/// A listener of nginx, with what is trusted and more settings.
+fn config(place: &str, trusted: &str, more: &str) -> String {
+    format!("{more}listeners: [{{ mode: nginx, listen: {place}, trusted_proxies: [{trusted}] }}]\n")
+}
+
+#[test]
+fn an_address_that_is_trusted_no_longer_gets_no_answer_on_an_open_connection() {
+    let issuer = Issuer::start();
+    let place = format!("127.0.0.1:{}", free_port());
+    let trusting = config(&place, "127.0.0.1", "");
+    let mut gateway = Gateway::start(folder("trusted"), &issuer, &trusting);
+    let question = String::from_utf8(issuer.question(&[])).unwrap();
+    let question = question.replace("Connection: close\r\n", "");
+    let mut stream = TcpStream::connect(&place).unwrap();
+    let patience = Some(Duration::from_secs(20));
+    stream.set_read_timeout(patience).unwrap();
+    stream.write_all(question.as_bytes()).unwrap();
+    let head = crate::support::wire::head(&mut stream);
+    assert!(head.starts_with(b"HTTP/1.1 200 "), "{head:?}");
+
+    gateway.rewrite(&config(&place, "127.0.0.9", ""));
+    gateway.running.signal("HUP");
+    counted(&mut gateway, &["orbgate_gateway_loads_total", "loaded"], 1);
+    let _ = stream.write_all(question.as_bytes());
+    assert_eq!(crate::support::wire::head(&mut stream), b"");
+    counted(&mut gateway, &["untrusted_peer"], 1);
+    let allowed = ["orbgate_decisions_total", "allow"];
+    assert_eq!(gateway.counted(&allowed), 1);
+}
+
+#[test]
+fn connections_of_operators_silence_no_listener() {
+    let (issuer, folder) = (Issuer::start(), folder("operators"));
+    let [place, admin] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+    fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
+    let settings = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n");
+    let file = folder.join("gateway.yaml");
+    fs::write(&file, config(&place, "127.0.0.1", &settings)).unwrap();
+    for (limit, is_enough) in [("-S", true), ("", false)] {
+        let program = env!("CARGO_BIN_EXE_orbgate-gateway");
+        let script = format!("ulimit {limit} -n 1024 && exec {program} --config \"$0\"");
+        let mut shell = Command::new("bash");
+        let mut running = Running::start(shell.arg("-c").arg(script).arg(&file));
+        running.until("it is ready", |_| {
+            ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200
+        });
+        assert_eq!(
+            running.said().contains("raise its limit (`LimitNOFILE`)"),
+            !is_enough
+        );
+        let silent: Vec<_> = (0..1_100)
+            .map_while(|_| TcpStream::connect(&admin).ok())
+            .collect();
+        assert!(silent.len() > 200, "{}", silent.len());
+        assert_eq!(ask(&place, &issuer.question(&[])).status, 200);
+        drop(silent);
+        running.until("operators are answered again", |_| {
+            ask(&admin, &request(b"GET", b"/healthz", &[])).status == 200
+        });
+    }
+}
+
+#[test]
+fn a_check_warns_of_what_is_probably_not_meant() {
+    let folder = folder("warnings");
+    let tokens = fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/gateway/tokens.yaml"
+    ));
+    let tokens = tokens.unwrap();
+    let check = |admin: &str, tokens: &str| {
+        fs::write(folder.join("tokens.yaml"), tokens).unwrap();
+        let settings = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n");
+        let file = folder.join("gateway.yaml");
+        fs::write(&file, config("127.0.0.1:1", "127.0.0.1", &settings)).unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+        let checked = program.args(["--check", "--config"]).arg(&file);
+        let output = checked.output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(check("127.0.0.1:2", &tokens), "");
+    for admin in ["0.0.0.0:2", "'[::]:2'"] {
+        let said = check(admin, &tokens);
+        assert!(said.starts_with("warning: `admin: "), "{said}");
+    }
+    let plain = tokens.replace("https://id.example.com", "http://id.example.com");
+    let said = check("127.0.0.1:2", &plain);
+    let expected = "warning: the keys of `http://id.example.com` can never be fetched";
+    assert!(said.starts_with(expected), "{said}");
+    let elsewhere = plain.replace(
+        "    audience:",
+        "    jwks_uri: https://id.example.com/jwks\n    audience:",
+    );
+    assert_eq!(check("127.0.0.1:2", &elsewhere), "");
+}
+
+#[test]
+fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
+    let (issuer, folder) = (Issuer::start(), folder("audit"));
+    let place = format!("127.0.0.1:{}", free_port());
+    let settings = config(&place, "127.0.0.1", "audit: audit.jsonl\n");
+    let mut gateway = Gateway::start(folder.clone(), &issuer, &settings);
+    let (now, before) = (folder.join("audit.jsonl"), folder.join("audit.1"));
+    let lines = |file: &Path| fs::read_to_string(file).unwrap_or_default().lines().count();
+    let question = issuer.question(&[]);
+    for (times, file) in [(1, &now), (2, &before)] {
+        assert_eq!(ask(&place, &question).status, 200);
+        gateway
+            .running
+            .until("the line is there", |_| lines(file) == times);
+        if times == 1 {
+            fs::rename(&now, &before).unwrap();
+        }
+    }
+    assert!(!now.exists());
+    gateway.running.signal("HUP");
+    // Each line goes to one of the two files, from some line on to the new one.
+    let asked = core::cell::Cell::new(2);
+    gateway.running.until("a line in the new file", |_| {
+        assert_eq!(ask(&place, &question).status, 200);
+        asked.set(asked.get() + 1);
+        lines(&now) > 0
+    });
+    gateway.running.until("every line is there", |_| {
+        lines(&now) + lines(&before) == asked.get()
+    });
+    let lost = ["orbgate_audit_lost_total"];
+    assert_eq!(gateway.counted(&lost), 0);
+}

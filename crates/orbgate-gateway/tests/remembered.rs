@@ -27,7 +27,7 @@ impl Bench {
     fn start(name: &str, more: &'static str) -> Self {
         let (issuer, folder) = (Issuer::start(), folder(name));
         fs::create_dir(folder.join("state")).unwrap();
-        fs::write(folder.join("policy.yaml"), policy("GET /orbs")).unwrap();
+        fs::write(folder.join("policy.yaml"), policy("GET /orbs, GET /files")).unwrap();
         let place = format!("127.0.0.1:{}", free_port());
         let gateway = Gateway::start(folder, &issuer, &config("policy.yaml", &place, more));
         Self {
@@ -85,7 +85,7 @@ const REFUSED: &str = "policy refused, the former stays";
 #[test]
 fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_settings() {
     let mut bench = Bench::start("wider", "refuse_wider: true\nstate: state\n");
-    let wider = policy("GET /orbs, GET /account");
+    let wider = policy("GET /orbs, GET /files, GET /account");
     bench.write("policy.yaml", &wider);
     bench.told(REFUSED, 1);
     assert!(bench.allows("/orbs") && !bench.allows("/account"));
@@ -102,25 +102,26 @@ fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_
     assert!(bench.allows("/orbs") && !bench.allows("/account"));
 
     // A version that isn't wider takes effect, and is what the next one is compared with.
-    bench.write("other.yaml", &policy("GET /voxies"));
+    let narrower = policy("GET /orbs");
+    bench.write("other.yaml", &narrower);
     bench
         .gateway
         .running
         .until("the narrower one is kept", |_| {
             fs::read_to_string(Path::new(&bench.gateway.folder).join("state/policy.yaml"))
-                .is_ok_and(|text| text == policy("GET /voxies"))
+                .is_ok_and(|text| text == narrower)
         });
-    bench.write("policy.yaml", &policy("GET /orbs"));
+    bench.write("policy.yaml", &policy("GET /orbs, GET /files"));
     bench.restart();
     bench.told(REFUSED, 1);
-    assert!(bench.allows("/voxies") && !bench.allows("/orbs"));
+    assert!(bench.allows("/orbs") && !bench.allows("/files"));
 
     // An operator who wants it takes the setting away.
     let allowed = config("policy.yaml", &bench.place, "state: state\n");
     bench.gateway.rewrite(&allowed);
     bench.gateway.running.signal("HUP");
     bench.told("configuration loaded", 1);
-    assert!(bench.allows("/orbs"));
+    assert!(bench.allows("/files"));
 }
 
 #[test]
@@ -172,6 +173,21 @@ fn a_half_written_file_of_issuers_or_configuration_does_not_take_effect() {
         assert!(bench.allows("/orbs"));
         bench.write(file, &right);
     }
+}
+
+#[test]
+fn an_issuer_that_is_taken_out_counts_no_more_at_once_though_another_gives_no_keys() {
+    let mut bench = Bench::start("taken-out", "");
+    assert!(bench.allows("/orbs"));
+    let silent = Issuer::start();
+    silent.stall(true);
+    bench.write("tokens.yaml", &orbgate_yaml::seal(&silent.tokens_yaml()));
+    let begun = Instant::now();
+    bench.gateway.running.signal("HUP");
+    bench.told("configuration loaded", 1);
+    assert!(!bench.allows("/orbs"));
+    assert!(begun.elapsed().as_secs() < 4, "{:?}", begun.elapsed());
+    silent.stall(false);
 }
 
 #[test]

@@ -85,6 +85,18 @@ impl Verifier {
         self.issuers.iter().map(|(_, name)| &**name)
     }
 
+    /// The issuers whose keys can never be fetched, because that is done over `https` or from this machine only, and neither their
+    /// name nor a `jwks_uri` is such an address.
+    pub fn unfetchable(&self) -> impl Iterator<Item = &str> {
+        let fetchable = |issuer: &Issuer| {
+            let url = issuer.jwks_uri.as_ref().unwrap_or(&issuer.issuer);
+            check::is_safe_url(url)
+        };
+        let issuers = self.issuers.iter();
+        let without = issuers.filter(move |(issuer, _)| !fetchable(issuer));
+        without.map(|(_, name)| &**name)
+    }
+
     /// What is known of this token, if it is right at this time under these keys.
     ///
     /// Give the text after `Bearer` ([`bearer`](crate::bearer)). The cost is one signature check and a few

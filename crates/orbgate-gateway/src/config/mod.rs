@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use orbgate_tower::Challenge;
 use orbgate_yaml::{self as yaml, Fault, Format};
+use rustix::process::{Resource, getrlimit};
 
 use crate::files::Ending;
 use crate::listen::Address;
@@ -68,7 +69,53 @@ pub(crate) struct Limits {
     pub(crate) drain: Duration,
 }
 
+impl Limits {
+    /// How many connections past the limit may be told so at once. More are closed without a word.
+    pub(crate) const TOLD: usize = 64;
+
+    /// Those of the place for operators: however many connections come there, the listeners have theirs.
+    pub(crate) const fn of_operators(self) -> Self {
+        Self {
+            connections: 64,
+            header_bytes: 8 * 1024,
+            ..self
+        }
+    }
+}
+
 impl Config {
+    /// How many files are open if every place has as many connections as it may: sockets, and what the program has besides.
+    pub(crate) fn open_files(&self) -> u64 {
+        const BESIDES: usize = 64;
+        let place = |limits: Limits| limits.connections.saturating_add(Limits::TOLD);
+        let listeners = place(self.limits).saturating_mul(self.listeners.len());
+        let operators = place(self.limits.of_operators());
+        let all = listeners.saturating_add(operators).saturating_add(BESIDES);
+        u64::try_from(all).unwrap_or(u64::MAX)
+    }
+
+    /// What can be meant, and probably isn't.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(Address::Tcp(address)) = self.admin
+            && address.ip().is_unspecified()
+        {
+            warnings.push(format!(
+                "`admin: {address}` answers every address of every network: /metrics needs no token"
+            ));
+        }
+        let needed = self.open_files();
+        if let Some(most) = getrlimit(Resource::Nofile)
+            .maximum
+            .filter(|most| *most < needed)
+        {
+            warnings.push(format!(
+                "all connections that `limits` allows need {needed} open files, and this process may have {most}: raise its limit (`LimitNOFILE`), or lower `connections`"
+            ));
+        }
+        warnings
+    }
+
     /// Reads and checks a configuration file; the crate's page shows one. Paths in it are relative to `folder`.
     ///
     /// # Errors

@@ -108,7 +108,7 @@ impl Probe<'_> {
                 self.send(method, &target, true, &lie);
             }
         }
-        self.places_of_their_own();
+        self.places_of_their_own(&open);
         for headers in UPGRADES {
             for with_token in [true, false] {
                 self.send(method, &target, with_token, headers);
@@ -124,7 +124,12 @@ impl Probe<'_> {
     }
 
     /// Paths that end like files, by each method: a configuration may serve those otherwise.
-    fn places_of_their_own(&mut self) {
+    fn places_of_their_own(&mut self, open: &[(&str, String)]) {
+        for (method, target) in open.iter().take(8) {
+            for suffix in SUFFIXES {
+                self.send(method, &format!("{target}{suffix}"), true, &[]);
+            }
+        }
         let mut methods = BTreeSet::new();
         for route in self.engine.routes() {
             if !methods.insert((route.method(), route.template().ends_with('}'))) {
@@ -132,9 +137,7 @@ impl Probe<'_> {
             }
             for suffix in SUFFIXES {
                 let target = concrete(route.template(), "1") + suffix;
-                for with_token in [true, false] {
-                    self.send(route.method(), &target, with_token, &[]);
-                }
+                self.send(route.method(), &target, false, &[]);
             }
         }
     }

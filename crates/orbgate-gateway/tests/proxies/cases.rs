@@ -140,6 +140,13 @@ fn every_lie(bench: &Bench) {
                 .all(|(key, _)| !key.eq_ignore_ascii_case(name))
         });
         assert!(dropped, "{name} reached the backend");
+        // Some frameworks obey it on every method.
+        let called = bench.call(b"GET", ORBS, Some(USUAL), &[(name, "DELETE")]);
+        let dropped = called.reached.iter().all(|reached| {
+            let mut headers = reached.headers.iter();
+            headers.all(|(key, _)| !key.eq_ignore_ascii_case(name))
+        });
+        assert!(dropped, "{name} reached the backend with a GET");
     }
     // Hop by hop: a client may have a header taken away, so a backend without one denies. No other value comes.
     for name in [

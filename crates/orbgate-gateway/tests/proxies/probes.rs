@@ -179,8 +179,8 @@ fn the_probe_finds_what_is_wrong_with_traefik() {
             ),
             (
                 (
-                    "middlewares: [orbgate]\n      service: backend\n  middlewares:\n",
-                    "middlewares: [orbgate, moved]\n      service: backend\n  middlewares:\n    moved: { addPrefix: { prefix: /v2 } }\n",
+                    "middlewares: [http1, orbgate]\n      service: backend\n  middlewares:\n",
+                    "middlewares: [http1, orbgate, moved]\n      service: backend\n  middlewares:\n    moved: { addPrefix: { prefix: /v2 } }\n",
                 ),
                 OTHER,
             ),

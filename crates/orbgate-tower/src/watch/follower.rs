@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
+use arc_swap::ArcSwapOption;
 use orbgate::policy::PolicyFile;
 use orbgate::{Engine, PolicyError};
 use orbgate_gate::names;
 
-use super::Text;
 use super::attempt::Attempt;
 use super::settings::WatchSettings;
 use crate::adopt::{Candidate, Ending};
@@ -38,6 +38,9 @@ pub(super) struct Follower {
     /// The text of the version in force.
     in_force: Arc<Text>,
 }
+
+/// The text of the version in force.
+pub(super) type Text = ArcSwapOption<Vec<u8>>;
 
 /// Compiles a policy, and compares it with the engine that decides now.
 type Compile = fn(&[u8], &Engine) -> Result<Candidate, PolicyError>;

@@ -18,7 +18,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Instant;
 
-use arc_swap::ArcSwapOption;
 use orbgate::policy::PolicyFile;
 use orbgate_gate::names;
 
@@ -27,7 +26,7 @@ use crate::engines::Engines;
 use crate::load_error::LoadError;
 use crate::observe;
 use attempt::Attempt;
-use follower::{Follower, Verdict};
+use follower::{Follower, Text, Verdict};
 pub use settings::WatchSettings;
 
 /// A policy file that is followed until this is dropped.
@@ -37,9 +36,6 @@ pub struct Watch {
     wake: Sender<()>,
     text: Arc<Text>,
 }
-
-/// The text of the version in force.
-type Text = ArcSwapOption<Vec<u8>>;
 
 impl Watch {
     /// Reads the file at once, for an operator who has changed it. A version with a seal takes effect at once. Any other must

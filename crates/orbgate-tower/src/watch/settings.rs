@@ -85,7 +85,7 @@ impl WatchSettings {
     /// Compares the first version with the engine that decides already, as it does each later one. If it's refused
     /// for what it changes, that engine stays, and the refusal is logged and counted.
     ///
-    /// For a service that remembers which policy it accepted last ([`Watch::text`](super::Watch::text)), and for one
+    /// For a service that remembers which policy it accepted last (`Watch::text`), and for one
     /// whose settings change.
     pub const fn compare_first(self) -> Self {
         Self {
