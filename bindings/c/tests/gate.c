@@ -14,6 +14,15 @@ static OrbgateStep *ask(const OrbgateGate *gate, const OrbgateGateRequest *reque
     return step;
 }
 
+static int contains(OrbgateStr text, const char *part)
+{
+    size_t len = strlen(part), at = 0;
+    while (at + len <= text.len && memcmp(text.data + at, part, len) != 0) {
+        at++;
+    }
+    return at + len <= text.len;
+}
+
 static void keys_come_first(void)
 {
     OrbgateGate *gate = new_gate(NULL);
@@ -43,6 +52,7 @@ static void keys_come_first(void)
     CHECK(info.refused.data == NULL && info.misrouted.data == NULL && info.www_authenticate.data == NULL);
     static const char line[] = "{\"time_ms\":1800000000000,\"decision\":\"allow\",\"status\":null,\"reason\":\"scope_held\"";
     CHECK(info.audit.len > sizeof line && memcmp(info.audit.data, line, sizeof line - 1) == 0);
+    CHECK(contains(info.audit, "\"token_kind\":\"user\"") && contains(info.audit, "\"token_refused\":null"));
 
     /* The interned scopes ask further questions, and outlive the step. */
     OrbgateScopeSet *scopes = orbgate_scope_set_retain(info.scope_set);
@@ -72,7 +82,18 @@ static void answered(const OrbgateGate *gate, const OrbgateGateRequest *request,
     CHECK(info.kind == ORBGATE_STEP_ANSWER && info.http_status == status);
     CHECK(orbgate_decision_is_allow(&info.decision) == (status == 0));
     CHECK(is(info.www_authenticate, challenge) && is(info.allow, allow) && is(info.refused, refused));
+    CHECK(info.audit.data == NULL);
     orbgate_step_free(step);
+}
+
+/* Whether the charge of an allowed request allows bonus orbs. */
+static int allows_bonus(const OrbgateGate *gate, const OrbgateGateRequest *request)
+{
+    OrbgateStep *step = ask(gate, request, 1);
+    OrbgateStepInfo info = info_of(step);
+    CHECK(orbgate_decision_is_allow(&info.decision) && (info.decision.charge & ORBGATE_CHARGE_CONSUMES) != 0);
+    orbgate_step_free(step);
+    return (info.decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED) != 0;
 }
 
 static void denials(void)
@@ -98,6 +119,10 @@ static void denials(void)
     answered(gate, &request, 405, "", "POST", "");
     request.method = (OrbgateStr){ORBGATE_TEXT("POST")};
     answered(gate, &request, 0, "", "", "");
+    CHECK(!allows_bonus(gate, &request));
+    request.flags = ORBGATE_ALLOW_BONUS_ORBS;
+    CHECK(allows_bonus(gate, &request));
+    request.flags = 0;
     request.header_names = &override;
     request.header_name_count = 1;
     answered(gate, &request, 400, "", "", "");
@@ -137,6 +162,8 @@ static void denials(void)
     gate = warm_gate(&options);
     request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/orbs")}, &bearer);
     answered(gate, &request, 403, "Bearer realm=\"orbs\", error=\"insufficient_scope\", scope=\"read:orbs\"", "", "");
+    request.target = (OrbgateStr){ORBGATE_TEXT("/nowhere")};
+    answered(gate, &request, 403, "Bearer realm=\"orbs\"", "", "");
     request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/7/run")}, &bearer);
     request.method = (OrbgateStr){ORBGATE_TEXT("POST")};
     request.header_names = &override;
@@ -166,6 +193,45 @@ static void signatures_outside(void)
         CHECK(info.http_status == (is_right ? 0u : 401u) && is(info.refused, is_right ? "" : "signature"));
         orbgate_step_free(step);
     }
+    orbgate_gate_free(gate);
+}
+
+/* The row of an audit has the reason of a refused token. */
+static void a_refused_token_in_the_audit(void)
+{
+    OrbgateGate *gate = warm_gate(NULL);
+    OrbgateStr forged = {ORBGATE_TEXT("Bearer a.b.c")};
+    OrbgateGateRequest request = get(ACCOUNT, &forged);
+    request.flags = ORBGATE_WITH_AUDIT;
+    OrbgateStep *step = ask(gate, &request, 1);
+    CHECK(contains(info_of(step).audit, "\"token_refused\":\"bad_encoding\""));
+    orbgate_step_free(step);
+    orbgate_gate_free(gate);
+}
+
+/* A token of a service that acts for a user. Nobody has signed it: the host says that its signature is right. */
+static void an_actor(void)
+{
+    /* The payload of token.jwt with `"act":{"sub":"app-2"}`. */
+    static const char payload[] =
+        "eyJhY3QiOnsic3ViIjoiYXBwLTIifSwiYXVkIjoiaHR0cHM6Ly9hcGkuZXhhbXBsZS5jb20iLCJjbGllbnRfaWQiOiJhcHAtMSIsImV4cCI6MT"
+        "gwMDAwMDYwMCwiaWF0IjoxODAwMDAwMDAwLCJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUuY29tIiwianRpIjoidG9rZW4tMSIsInNjb3BlIjoi"
+        "cmVhZDphY2NvdW50IHdyaXRlOnZveGllcyIsInN1YiI6InVzZXItNyIsInRva2VuX2tpbmQiOiJ1c2VyIn0";
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE;
+    OrbgateGate *gate = warm_gate(&options);
+    OrbgateStr right = file("Bearer ", FOLDER "token.jwt");
+    const char *first = memchr(right.data, '.', right.len), *last = right.data + right.len - 87;
+    CHECK(first != NULL && *last == '.');
+    char text[2048];
+    int len = snprintf(text, sizeof text, "%.*s%s%.*s", (int)(first + 1 - right.data), right.data, payload, 87, last);
+    OrbgateStr bearer = {text, (size_t)len};
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    OrbgateStep *step = ask(gate, &request, 1);
+    CHECK(info_of(step).kind == ORBGATE_STEP_CHECK_SIGNATURE);
+    CHECK_OK(orbgate_gate_checked(gate, engine, step, 1, TIME, 2, &step));
+    CHECK(is(info_of(step).subject, "user-7") && is(info_of(step).actor, "app-2"));
+    orbgate_step_free(step);
     orbgate_gate_free(gate);
 }
 
@@ -212,6 +278,107 @@ static void an_issuer_that_is_down(void)
     orbgate_gate_free(gate);
 }
 
+/* Keys of a set that cannot be used have a warning each. */
+static void warnings(void)
+{
+    OrbgateGate *gate = new_gate(NULL);
+    OrbgateStr keys = file("", FOLDER "jwks.json");
+    const char *list = memchr(keys.data, '[', keys.len);
+    CHECK(list != NULL);
+    char body[4096];
+    int len = snprintf(body, sizeof body, "{\"keys\":[{},{\"kty\":1},%.*s", (int)(keys.data + keys.len - list - 1), list + 1);
+    OrbgateFetch *fetch = NULL;
+    OrbgateFetchInfo info = orbgate_fetch_info_init();
+    CHECK_OK(orbgate_gate_warm(gate, 0));
+    CHECK_OK(orbgate_gate_next_fetch(gate, 0, &fetch));
+    CHECK_OK(orbgate_fetch_info(fetch, &info));
+    orbgate_fetch_free(fetch);
+    CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 200, NULL, 0, ORBGATE_TEXT(DISCOVERY), 0, &fetch));
+    orbgate_fetch_free(fetch);
+    CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 200, NULL, 0, body, (size_t)len, 0, &fetch));
+    OrbgateKeyStatus *status = NULL;
+    OrbgateIssuerStatus issuer = orbgate_issuer_status_init();
+    CHECK_OK(orbgate_gate_status(gate, &status));
+    CHECK_OK(orbgate_key_status_issuer(status, 0, &issuer));
+    const char *end = memchr(issuer.warnings.data, '\n', issuer.warnings.len);
+    CHECK(issuer.key_count == 1 && issuer.warnings.len > 0 && end != NULL);
+    orbgate_key_status_free(status);
+    orbgate_gate_free(gate);
+}
+
+/* Each setting of the options is one of the gate: a value that it can't have is refused under its name. */
+static void settings(void)
+{
+    OrbgateVerifier *of = verifier();
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    const struct {
+        uint32_t *option, value;
+        const char *message;
+    } table[] = {
+        {&options.ttl_ms, 86400001, "fetching keys: `ttl` is longer than a day"},
+        {&options.ttl_min_ms, 3600001, "fetching keys: `ttl_min` is longer than `ttl_max`"},
+        {&options.ttl_max_ms, 86400001, "fetching keys: `ttl_max` is longer than a day"},
+        {&options.max_stale_ms, 86400001, "fetching keys: `max_stale` is longer than a day"},
+        {&options.cooldown_ms, 86400001, "fetching keys: `cooldown` is longer than a day"},
+        {&options.retry_ms, 30001, "fetching keys: `retry` is longer than `cooldown`"},
+        {&options.timeout_ms, 86400001, "fetching keys: `timeout` is longer than a day"},
+        {&options.ahead_percent, 101, "fetching keys: `ahead_percent` is not 1 to 100"},
+        {&options.burst, 101, "fetching keys: `burst` is not 1 to 100"},
+    };
+    OrbgateGate *gate = NULL;
+    for (size_t at = 0; at < sizeof table / sizeof *table; at++) {
+        OrbgateError *error = NULL;
+        OrbgateErrorInfo info = orbgate_error_info_init();
+        *table[at].option = table[at].value;
+        CHECK(orbgate_gate_new(of, &options, &gate, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+        CHECK_OK(orbgate_error_info(error, &info));
+        CHECK(is(info.message, table[at].message));
+        orbgate_error_free(error);
+        *table[at].option = 0;
+    }
+    orbgate_verifier_free(of);
+
+    options.timeout_ms = 1234;
+    gate = new_gate(&options);
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    OrbgateStep *step = ask(gate, &request, 1);
+    CHECK(info_of(step).until_ms == 1235);
+    OrbgateFetch *fetch = NULL;
+    OrbgateFetchInfo info = orbgate_fetch_info_init();
+    CHECK_OK(orbgate_gate_next_fetch(gate, 1, &fetch));
+    CHECK_OK(orbgate_fetch_info(fetch, &info));
+    CHECK(info.timeout_ms == 1234);
+    orbgate_fetch_free(fetch);
+    orbgate_step_free(step);
+    orbgate_gate_free(gate);
+}
+
+/* Past their time, keys are used while their issuer is down, unless an option forbids it. */
+static void keys_past_their_time(void)
+{
+    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    OrbgateGateRequest request = get(ACCOUNT, &bearer);
+    for (int is_strict = 0; is_strict < 2; is_strict++) {
+        OrbgateGateOptions options = orbgate_gate_options_init();
+        options.flags = is_strict ? ORBGATE_GATE_NO_STALE_KEYS : 0;
+        OrbgateGate *gate = warm_gate(&options);
+        OrbgateStep *step = ask(gate, &request, 1000000);
+        OrbgateStepInfo info = info_of(step);
+        while (info.kind == ORBGATE_STEP_WAIT) {
+            OrbgateFetch *fetch = NULL;
+            CHECK_OK(orbgate_gate_next_fetch(gate, 1000000, &fetch));
+            orbgate_fetch_free(fetch);
+            CHECK_OK(orbgate_gate_fetch_failed(gate, info.attempt, ORBGATE_FETCH_UNREACHABLE, 1000001));
+            CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 1000002, &step));
+            info = info_of(step);
+        }
+        CHECK(info.http_status == (is_strict ? 401u : 0u) && is(info.refused, is_strict ? "no_keys" : ""));
+        orbgate_step_free(step);
+        orbgate_gate_free(gate);
+    }
+}
+
 static void routes(void)
 {
     OrbgateEngine *shop = shop_engine();
@@ -230,7 +397,18 @@ static void routes(void)
     templates[1] = templates[0];
     CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_ANGLES, &differences));
     CHECK(differences == NULL);
+    templates[1] = (OrbgateStr){ORBGATE_TEXT("/v1/orders/<int:id>")};
+    CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_ANGLES, &differences));
+    CHECK_OK(orbgate_route_difference(differences, 0, &one));
+    CHECK(is(one.route, "PUT /v1/orders/{id}") && one.decided_as.data == NULL);
+    orbgate_route_differences_free(differences);
     orbgate_engine_free(shop);
+    /* A route that another one of the policy would decide. */
+    templates[0] = (OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/export")};
+    CHECK_OK(orbgate_engine_check_routes(engine, methods, templates, 1, ORBGATE_TEMPLATES_BRACES, &differences));
+    CHECK_OK(orbgate_route_difference(differences, 0, &one));
+    CHECK(is(one.decided_as, "GET /api/v1/external/voxies/{voxieId}"));
+    orbgate_route_differences_free(differences);
     uint8_t allows = 9;
     CHECK_OK(orbgate_allows_bonus_orbs(ORBGATE_TEXT("{\"allowBonusOrbsUse\":true}"), &allows));
     CHECK(allows == 1);
@@ -252,7 +430,7 @@ static void faults(void)
     OrbgateVerifier *of = verifier();
     OrbgateGate *gate = NULL;
     OrbgateGateOptions options = orbgate_gate_options_init();
-    options.retry_ms = 60000;
+    options.retry_ms = 60000; /* every fault at once */
     options.burst = 101;
     CHECK(orbgate_gate_new(of, &options, &gate, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
     CHECK_OK(orbgate_error_info(error, &info));
@@ -293,7 +471,12 @@ int main(void)
     keys_come_first();
     denials();
     signatures_outside();
+    a_refused_token_in_the_audit();
+    an_actor();
     an_issuer_that_is_down();
+    keys_past_their_time();
+    warnings();
+    settings();
     routes();
     faults();
     threads();
