@@ -135,6 +135,25 @@ def test_without_the_path_of_the_wire_nothing_is_decided(
     assert world.counted == {"orbgate_decisions_total deny malformed_request ": 2}
 
 
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ((b"upgrade", b"h2c"), 400),
+        ((b"Upgrade", b"websocket, H2C"), 400),
+        ((b"upgrade", b"websocket"), 200),
+        ((b"http2-settings", b"AAMAAABk"), 200),
+        ((b"x-http-method-override", b"DELETE"), 400),
+    ],
+)
+def test_asgi_denies_what_would_make_another_request(header: tuple[bytes, bytes], status: int) -> None:
+    world = World()
+    app = asgi.GateMiddleware(service, world.gate)
+    assert call(app, ORBS, [*world.headers(), header])[0] == status
+    # A WebSocket is not opened, either.
+    opened = call(app, ORBS, [*world.headers(), header], type="websocket", method=None)[0]
+    assert opened == (1008 if status == 400 else 200)
+
+
 def test_a_websocket_is_decided_as_its_handshake() -> None:
     world = World()
     app = asgi.GateMiddleware(service, world.gate)
@@ -154,6 +173,9 @@ def test_a_websocket_is_decided_as_its_handshake() -> None:
         ({"RAW_URI": ORBS, "PATH_INFO": "/api/v1/external/account"}, 400),
         ({"RAW_URI": "/api/v1/external/%6frbs"}, 400),
         ({"RAW_URI": ORBS, "REQUEST_METHOD": "POST", "HTTP_X_HTTP_METHOD_OVERRIDE": "GET"}, 400),
+        ({"RAW_URI": ORBS, "HTTP_X_HTTP_METHOD_OVERRIDE": "DELETE"}, 400),
+        ({"RAW_URI": ORBS, "HTTP_UPGRADE": "websocket,h2c"}, 400),
+        ({"RAW_URI": ORBS, "HTTP_UPGRADE": "websocket"}, 200),
         ({"RAW_URI": ORBS, "REQUEST_METHOD": "PUT"}, 405),
     ],
 )

@@ -549,6 +549,7 @@ tables = {
     "a path": [path("users/<path:rest>", user)],
     "an expression": [re_path(r"^users/(?P<id>[a-z]+)$", user)],
     "all paths": [re_path("", user)],
+    "nothing": [],
 }
 for name, urls.urlpatterns in tables.items():
     clear_url_caches()
@@ -602,6 +603,7 @@ def test_django_runs_the_decided_route() -> None:
         "a path": [[["GET /users/{*rest}", user]], 404, 404, 2],
         "an expression": [[["GET /^users/(?P{id}[a-z]+)$", None]], 404, 404, 2],
         "all paths": [[["GET /", None]], 404, 404, 2],
+        "nothing": [[], 404, 404, 2],
     }
     denied = [404, [], [["orbgate_decisions_total deny no_route ", 1], [MISROUTED, 1]], 1]
     elsewhere = [404, [], [["orbgate_decisions_total deny no_route ", 1], [f"{MISROUTED}/users/{{*rest}}", 1]], 1]

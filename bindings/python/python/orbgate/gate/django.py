@@ -32,6 +32,18 @@ def around(app: Any, gate: Gate) -> Any:
 
     if not isinstance(app, BaseHandler):
         raise TypeError(f"not what `get_asgi_application()` or `get_wsgi_application()` returns: {app!r}")
+    resolve = app.resolve_request
+
+    def resolve_request(request: Any) -> Any:
+        from django.urls import Resolver404  # type: ignore[import-untyped]
+
+        try:
+            return resolve(request)
+        except Resolver404:
+            # `_process_view` denies and counts this, too, before this view would run.
+            return _no_view, (), {}
+
+    app.resolve_request = resolve_request
     if isinstance(app, ASGIHandler):
         app._view_middleware.append(_process_view_async)
         return asgi.GateMiddleware(app, gate, is_compared=True)
@@ -47,12 +59,17 @@ def _process_view(request: Any, *_: Any) -> Any:
     if not isinstance(found, Allowed):
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: serve what `protect` returns")
     # Below a prefix, which may be a header's, `path_info` is only a part of the path.
-    answer = found.compare(request.method, request.path_info, f"/{_template(request.resolver_match.route)}")
+    match = request.resolver_match
+    answer = found.compare(request.method, request.path_info, "" if match is None else f"/{_template(match.route)}")
     if answer:
         return None
     response = HttpResponse(status=answer.status, headers=dict(answer.headers))
     del response["Content-Type"]
     return response
+
+
+def _no_view(request: Any) -> Any:
+    raise RuntimeError("no view was chosen")
 
 
 async def _process_view_async(request: Any, *_: Any) -> Any:
