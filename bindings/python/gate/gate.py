@@ -170,6 +170,9 @@ def flask(gate: Gate | None, policy: Policy) -> Any:
     for at, route in enumerate(policy.routes()):
         options = {"strict_slashes": True, "provide_automatic_options": False}
         app.add_url_rule(names(route.template, "<p{}>"), f"route{at}", echo, methods=[route.method], **options)
+        if route.method == "GET":
+            # Werkzeug has other routes for handshakes, as flask-sock adds them.
+            app.add_url_rule(names(route.template, "<p{}>"), f"websocket{at}", echo, methods=["GET"], websocket=True, **options)
     for error in (404, 405):
         app.register_error_handler(error, lambda error: echo())
     if gate:

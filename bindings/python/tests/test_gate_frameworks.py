@@ -441,6 +441,21 @@ def test_flask_takes_the_decided_route() -> None:
         protect(app, world.gate)
 
 
+def test_flask_takes_websockets_as_their_handshake() -> None:
+    """A rule with `websocket=True`, as flask-sock adds it. Werkzeug takes no other rule for a handshake."""
+    import flask
+    from orbgate.gate.flask import allowed, protect
+
+    for is_for_websockets, status in ((True, 200), (False, 404)):
+        app = flask.Flask("service")
+        app.add_url_rule("/users/<id>", "chat", lambda id: allowed(flask.request).token.subject or "", websocket=is_for_websockets)
+        world = World(Policy.from_yaml(USERS))
+        protect(app, world.gate)
+        headers = {"Authorization": world.headers("read:a")[1][1].decode(), "Connection": "Upgrade", "Upgrade": "websocket"}
+        assert app.test_client().get("/users/7", headers=headers).status_code == status
+        assert app.test_client().get("/users/7", headers={**headers, "Upgrade": "h2c"}).status_code == 400
+
+
 @pytest.mark.parametrize("name", REWRITES)
 def test_flask_runs_the_decided_route(name: str) -> None:
     import flask

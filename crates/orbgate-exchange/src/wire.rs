@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 
 /// How long an answer may take. Fetching keys may take five seconds of it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -112,8 +112,10 @@ impl Connection {
         Ok(body)
     }
 
-    /// What comes after the answer, once the server has closed the connection.
+    /// What comes after the answer, once the server has closed the connection. It learns that nothing more will come:
+    /// waitress doesn't see `close` next to other words in `Connection`.
     fn rest(mut self) -> std::io::Result<Vec<u8>> {
+        let _ = self.stream.shutdown(Shutdown::Write);
         self.read_until(|_| None)?;
         Ok(self.ahead)
     }
