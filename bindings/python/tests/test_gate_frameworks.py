@@ -329,6 +329,24 @@ def test_the_router_serves_nothing_without_its_gate() -> None:
     assert service.test_client().get("/users/7").status_code == 500
 
 
+def test_routes_that_a_gate_does_not_see_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+    from fastapi import APIRouter, FastAPI
+    from orbgate.gate.starlette import protect
+
+    world = World(Policy.from_yaml(USERS))
+    inner, outer, router = FastAPI(), FastAPI(openapi_url=None), APIRouter()
+    inner.get("/users/{id}")(lambda id: id)
+    protect(inner, world.gate)
+    outer.get("/open")(lambda: 1)
+    router.post("/included")(lambda: 1)
+    outer.include_router(router)
+    outer.mount("", inner)
+    for _ in range(2):
+        assert call(outer, "/users/7", world.headers("read:a"))[0] == 200
+    (said,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert said.endswith("doesn't protect these routes: GET /open, POST /included")
+
+
 def test_a_middleware_that_hides_its_router_is_refused() -> None:
     from orbgate.gate.starlette import protect
     from starlette.applications import Starlette

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from . import Allowed, Gate, RoutesDiffer, decided
 from ._deny import deny
-from ._routes import find, guard
+from ._routes import find, guard, served
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,11 +53,15 @@ class GateMiddleware:
         self.root_path = root_path
         self.is_compared = is_compared
         self.check = check
+        self._is_reported = False
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._other(scope, receive, send)
             return
+        if "router" in scope and not self._is_reported:
+            self._is_reported = True
+            self._report_unseen(scope["router"])
         method = scope.get("method", "GET")
         target = self._target(scope)
         answer = await self.gate._ask_async(method, target or b"", scope["headers"])
@@ -93,6 +97,13 @@ class GateMiddleware:
         else:
             self.gate.warn("requests are refused: the server's root path is `%s`, and the gate was given `%s` as `root_path`", root_path, self.root_path)
         return True
+
+    def _report_unseen(self, outer: Any) -> None:
+        """A router of Starlette led here: nothing protects its own routes."""
+        own = [route for route in getattr(outer, "routes", ()) if not hasattr(route, "app") or hasattr(route, "endpoint")]
+        unseen = ", ".join(f"{method} {template}" for method, template, _ in served(own))
+        if unseen:
+            self.gate.warn("the gate is inside a router, so it doesn't protect these routes: %s", unseen)
 
     async def _other(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
         """The start and the end of the server, or what is no request."""
