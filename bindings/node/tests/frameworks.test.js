@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const path = require("node:path");
 const { once } = require("node:events");
-const { spawn } = require("node:child_process");
+const { execFileSync, spawn } = require("node:child_process");
 const { Engine } = require("orbgate");
 const { allowed, fastify, findAllowed, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
 const { issuer, ask } = require("./support/issuer.js");
@@ -319,6 +319,16 @@ test("a route of Fastify that the gate does not see is reported, and its handler
   }
   assert.equal((await outer.inject({ url: "/healthz" })).statusCode, 500);
   assert.deepEqual(logged, ["orbgate: no gate sees GET /healthz"]);
+});
+
+test("an application of Fastify that was made before the package was loaded has unknown routes", async () => {
+  const program = `const app = require("fastify").fastify();
+    const { Gate, fastify } = require("orbgate/gate");
+    const { Engine } = require("orbgate");
+    app.register(fastify(new Gate(Engine.external(), "orbgate_token: 1\\nissuers: [{ issuer: 'https://a.example', audience: b, kind: user }]\\n")));
+    app.ready().then(() => console.log("started"), ({ message }) => console.log(message));`;
+  const said = execFileSync(process.execPath, ["-e", program], { cwd: __dirname, encoding: "utf8" });
+  assert.match(said, /made before `orbgate\/gate` was loaded/);
 });
 
 test("middleware of Hono cannot have another route handle a request", async (context) => {

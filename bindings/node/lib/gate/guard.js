@@ -61,15 +61,11 @@ function onSocket(socket, ask, next) {
 
 /**
  * The event of a server that has listeners and no guard; `undefined` if there is none.
- * @param {Server | undefined} server
+ * @param {Server} server
  * @param {{ listenerCount(name: string): number } | undefined} session of HTTP/2
  * @returns {string | undefined}
  */
 function unguarded(server, session) {
-  // Serverless adapters call a handler without a server.
-  if (server === undefined) {
-    return undefined;
-  }
   // One listener for streams is Node's own: it makes requests of them. Nothing can guard another.
   if (server.listenerCount("stream") > 1 || (session !== undefined && session.listenerCount("stream") > 1)) {
     return "stream";

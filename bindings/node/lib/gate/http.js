@@ -105,8 +105,8 @@ function pass(gate, request, response, question, next) {
   });
 }
 
-/** The servers whose log has the reason why nothing passes. @type {WeakSet<object>} */
-const told = new WeakSet();
+/** What was logged of each server. @type {WeakMap<object, Set<string>>} */
+const told = new WeakMap();
 
 /**
  * Whether the server of a request has listeners that get requests without a gate. Then nothing passes, so that it is noticed.
@@ -115,11 +115,24 @@ const told = new WeakSet();
  * @param {import("../../gate.js").GuardedServer} [server]
  */
 function isOpen(gate, request, server = request.socket?.server) {
+  if (server === undefined) {
+    return false; // Serverless adapters call a handler without a server.
+  }
+  const tell = (/** @type {"warn" | "error"} */ level, /** @type {string} */ message) => {
+    const all = told.get(server) ?? new Set();
+    if (!all.has(message)) {
+      told.set(server, all.add(message));
+      logOf(gate)[level](`orbgate: ${message}`);
+    }
+  };
+  if (server.listenerCount("request") > 1) {
+    // It might only count or time requests.
+    tell("warn", "the server has several listeners for `request`: each gets every request, and the gate sees those of its own");
+  }
   const event = unguarded(server, request.stream?.session);
-  if (server !== undefined && event !== undefined && !told.has(server)) {
-    told.add(server);
+  if (event !== undefined) {
     const advice = event === "stream" ? "handle requests instead of streams" : "call `guard(gate, server)`";
-    logOf(gate).error(`orbgate: every request is denied: the server's listeners for \`${event}\` get requests without a gate: ${advice}`);
+    tell("error", `every request is denied: the server's listeners for \`${event}\` get requests without a gate: ${advice}`);
   }
   return event !== undefined;
 }
