@@ -202,14 +202,17 @@ apis: { a: { base_path: /api/v1/external, scopes: {
     const below = express.Router().get("/keys", handler).get("/account", middleware(gate), handler);
     const after = express.Router().get("/orbs", handler);
     const sub = express().get("/usage", handler);
+    const own = express.Router().use("/in", middleware(gate)).get("/in/x", handler).get("/out", handler);
+    own.route("/both").get(middleware(gate), handler).post(handler);
     const app = express();
+    app.use("/early/own", own).use(express.Router().use("/only", middleware(gate)));
     app.get("/early", handler).get("/own", middleware(gate), handler).get("/late", handler, middleware(gate));
     app.use("/early/router", below);
     app.use("/api", middleware(gate)).get("/api/:any", handler).get("/:any/else", handler).get("/else", handler);
     app.use("/api/v1/external", after).use("/api/sub", sub);
-    const routes = () => [...routesOf(below, "/early/router"), ...routesOf(after, "/api/v1/external"), ...routesOf(sub, "/api/sub"), ...routesOf(app)];
+    const routes = () => [...routesOf(own, "/early/own"), ...routesOf(below, "/early/router"), ...routesOf(after, "/api/v1/external"), ...routesOf(sub, "/api/sub"), ...routesOf(app)];
     const ungated = () => gate.checkRoutes(routes()).filter(({ kind }) => kind === "ungated").map(({ route }) => route);
-    const found = ["GET /early/router/keys", "GET /early", "GET /late", "GET /:any/else", "GET /else"];
+    const found = ["GET /early/own/out", "POST /early/own/both", "GET /early/router/keys", "GET /early", "GET /late", "GET /:any/else", "GET /else"];
     assert.deepEqual(ungated(), found);
     assert.deepEqual(ungated(), found);
     const whole = express().use(express.Router().use(middleware(gate))).get("/any", handler).use(after);
@@ -381,6 +384,8 @@ test("a route of Hono that the gate does not see is reported, and its handler fa
   assert.deepEqual(ungated(new Hono().use("/:a/x", hono(gate)).get("/any/x", answer).get("/any/y", answer).get("/any", answer)), ["GET /any/y", "GET /any"]);
   assert.deepEqual(ungated(new Hono().use("/:a{[0-9]+}", hono(gate)).get("/any", answer)), ["GET /any"]);
   assert.deepEqual(ungated(new Hono().get("/any", answer).use(hono(gate))), ["GET /any"]);
+  assert.deepEqual(ungated(new Hono().use("/any", hono(gate)).get("/any/more", answer)), ["GET /any/more"]);
+  assert.deepEqual(ungated(new Hono().get("/any", hono(gate), answer).post("/any", answer)), ["POST /any"]);
   assert.equal((await app.request("/early")).status, 500);
   assert.equal(await (await app.request("/api/v1/external/orbs", { headers: bearer("read:orbs") })).text(), "ada");
 });

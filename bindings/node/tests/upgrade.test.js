@@ -259,6 +259,19 @@ test("Fastify guards its server: with @fastify/websocket, and with ws beside it"
   assert.equal((await ask(port, "GET", "/api/v1/external/account", bearer("read:account"))).status, 200);
 });
 
+test("Fastify keeps a guard that its server has, of a gate with another policy", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const { gate: other } = await gated(context, Engine.fromYaml("orbgate: 1\napis: { a: { base_path: /a, scopes: { s: { orbs: false, routes: [GET /b] } } } }"));
+  const app = require("fastify").fastify();
+  context.after(() => app.close());
+  guard(gate, app.server);
+  await app.register(fastify(other));
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const sockets = new WebSocketServer({ server: app.server });
+  context.after(() => void sockets.close());
+  assert.equal(await shake(portOf(app.server), bearer("read:orbs")), 101);
+});
+
 test("Fastify over HTTP/2 has no streams beside its requests", async (context) => {
   const { gate, bearer } = await gated(context);
   const app = /** @type {any} */ (require("fastify").fastify)({ http2: true });
