@@ -9,7 +9,7 @@ const { execFileSync, spawn } = require("node:child_process");
 const { Engine } = require("orbgate");
 const { allowed, fastify, findAllowed, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
 const { issuer, ask } = require("./support/issuer.js");
-const { gated, served } = require("./support/service.js");
+const { gated, listening, served } = require("./support/service.js");
 
 const express5 = require("express");
 // @ts-expect-error: it has no types
@@ -336,7 +336,8 @@ test("an application of Fastify that was made before the package was loaded has 
 
 test("middleware of Hono cannot have another route handle a request", async (context) => {
   const { gate, counted, bearer } = await gated(context);
-  const [{ Hono }, { methodOverride: override }] = await Promise.all(["hono", "hono/method-override"].map((/** @type {any} */ name) => import(name)));
+  const names = ["hono", "hono/method-override", "@hono/node-server"];
+  const [{ Hono }, { methodOverride: override }, { createAdaptorServer }] = await Promise.all(names.map((/** @type {any} */ name) => import(name)));
   const orbs = "/api/v1/external/orbs";
   const answer = (/** @type {any} */ c) => c.text(`${c.req.method} ${allowed(c.req).decision.route}`);
   const as = (/** @type {string} */ method) => async (/** @type {any} */ c, /** @type {() => Promise<void>} */ next) => {
@@ -359,12 +360,15 @@ test("middleware of Hono cannot have another route handle a request", async (con
   gate.policy.store(engine);
   const app = new Hono().use(hono(gate));
   app.use(override({ app, query: "_method" })).post(orbs, answer).delete(orbs, answer);
+  const port = await listening(context, createAdaptorServer(app));
   const posted = async (/** @type {string} */ scope) => {
-    const response = await app.request(`${orbs}?_method=DELETE`, { method: "POST", headers: bearer(scope) });
-    return [response.status, await response.text()];
+    const { status, body } = await ask(port, "POST", `${orbs}?_method=DELETE`, bearer(scope));
+    return [status, body];
   };
   assert.deepEqual(await posted("read:orbs"), [403, ""]);
+  const already = counted.length;
   assert.deepEqual(await posted("read:orbs other"), [200, `DELETE DELETE ${orbs}`]);
+  assert.deepEqual(counted.slice(already).map((one) => one.split(" ")[3]), ["POST", "DELETE"]);
   const plain = new Hono().post(orbs, answer).delete(orbs, answer);
   const other = new Hono().use(hono(gate)).use(override({ app: plain, query: "_method" })).route("/", plain);
   const response = await other.request(`${orbs}?_method=DELETE`, { method: "POST", headers: bearer("read:orbs") });

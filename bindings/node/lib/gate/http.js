@@ -72,22 +72,28 @@ function answered(gate, ask, response, next) {
   return answer instanceof Promise ? void answer.then(settle, fail) : settle(answer);
 }
 
-/** Which gates have let a request through: where it comes to one of them again, it is asked about and not counted. @type {WeakMap<object, Set<Gate>>} */
+/** What each gate has let through of a request, so that the same is not counted again. @type {WeakMap<object, Map<Gate, string>>} */
 const passed = new WeakMap();
 
+/** @param {Question} question */
+const nameOf = ({ method, target }) => `${method} ${typeof target === "string" ? target : Buffer.from(target).toString("latin1")}`;
+
 /**
- * Asks a gate about a request, and not once more in its counters if the gate has let it through before.
+ * Asks a gate about a request, and not once more in its counters if the gate has let the same through before.
  * @param {Gate} gate
  * @param {object} request of the server
  * @param {Question} question
  */
-const askOnce = (gate, request, question) => (passed.get(request)?.has(gate) ? againOf(gate, question) : gate.answer(question));
+const askOnce = (gate, request, question) => (
+  passed.get(request)?.get(gate) === nameOf(question) ? againOf(gate, question) : gate.answer(question)
+);
 
 /**
  * @param {Gate} gate
  * @param {object} request of the server
+ * @param {Question} question
  */
-const hasPassed = (gate, request) => passed.set(request, (passed.get(request) ?? new Set()).add(gate));
+const hasPassed = (gate, request, question) => passed.set(request, (passed.get(request) ?? new Map()).set(gate, nameOf(question)));
 
 /**
  * Lets a request through, or answers it.
@@ -99,7 +105,7 @@ const hasPassed = (gate, request) => passed.set(request, (passed.get(request) ??
  */
 function pass(gate, request, response, question, next) {
   answered(gate, () => askOnce(gate, request, question), response, (answer) => {
-    hasPassed(gate, request);
+    hasPassed(gate, request, question);
     allow(request, new Allowed(question, answer));
     next(answer);
   });

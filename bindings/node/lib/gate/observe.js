@@ -62,7 +62,8 @@ class Observer {
     this.#counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
     if (!this.#saidMisrouted) {
       this.#saidMisrouted = true;
-      this.log.error(`orbgate: requests of \`${route}\` are refused: the router has taken \`${matched}\`, which the policy lacks, or none`);
+      const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has taken \`${matched}\``;
+      this.log.error(`orbgate: requests of \`${route}\` are denied: ${taken}`);
     }
   }
 

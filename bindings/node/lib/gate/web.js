@@ -38,7 +38,7 @@ async function refused(gate, request, [first, ...others], incoming) {
       answer = answer.isAllow ? await againOf(gate, { ...asked, template: template ?? null }) : answer;
     }
     if (answer.isAllow) {
-      hasPassed(gate, incoming ?? request);
+      hasPassed(gate, incoming ?? request, question);
       allow(request, new Allowed(question, answer));
       return undefined;
     }
