@@ -582,6 +582,8 @@ func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
 		t.Fatalf("%+v", answer)
 	}
 	asked, answers := make(chan struct{}, 1), make(chan struct{})
+	answer := sync.OnceFunc(func() { close(answers) })
+	defer answer()
 	i.mutex.Lock()
 	i.answer = func(w http.ResponseWriter) {
 		asked <- struct{}{}
@@ -610,7 +612,7 @@ func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
 	i.mutex.Lock()
 	i.answer = nil
 	i.mutex.Unlock()
-	close(answers)
+	answer()
 	if answer := <-late; !answer.IsAllow() {
 		t.Errorf("with the issuer's new key: %+v", answer)
 	}
