@@ -14,11 +14,13 @@ import java.net.CookieManager;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -174,6 +176,14 @@ class GateTest {
         assertEquals(2, counts.get("orbgate_decisions_totalno_route"));
         Call orders = gate.ask(get("/api/v1/external/account", issuer.bearer(TokenKind.USER, "read:account"))).call().orElseThrow();
         assertFalse(gate.askAgain(get(ORBS, reader).matched("/api/v1/external/voxies"), orders).isAllow());
+        // If a later policy allows the route that the router has taken, that is not another call.
+        try (Engine next = Engine.fromYaml("orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:orbs': { orbs: false,"
+                + " routes: ['GET /api/{v}/external/orbs'] } } } }\n")) {
+            policy.store(next);
+        }
+        before = Map.copyOf(counts);
+        assertTrue(gate.askAgain(get(ORBS, reader).matched("/api/{v}/external/orbs"), call).isAllow());
+        assertEquals(before, counts);
         // A policy that replaces the one that decided does not change what the router has to do.
         try (Engine next = Engine.fromYaml("orbgate: 1\napis: {}\n")) {
             policy.store(next);
@@ -283,6 +293,27 @@ class GateTest {
         }
     }
 
+    @Test
+    void howAFetchHasFailedIsKnown() throws Exception {
+        HttpServer huge = plain();
+        huge.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            try (OutputStream body = exchange.getResponseBody()) {
+                body.write(new byte[4 << 20]);
+            }
+        });
+        huge.start();
+        String tokens = issuer.tokens()
+                .replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + huge.getAddress().getPort() + "/jwks");
+        try (Gate gate = Gate.of(policy, tokens)) {
+            IssuerKeys keys = gate.warm().get(0);
+            assertEquals(0, keys.count());
+            assertEquals(Optional.of("the issuer's answer has more than 262144 bytes"), keys.failure());
+        } finally {
+            huge.stop(0);
+        }
+    }
+
     /** An issuer whose keys come late, and in the meantime another policy. */
     @Test
     void thePolicyThatIsInForceAfterAWaitDecides() throws Exception {
@@ -335,8 +366,12 @@ class GateTest {
             Gate waits = Gate.of(policy, silent(socket));
             FutureTask<Answer> asks = new FutureTask<>(() -> waits.ask(get(ORBS, reader)));
             new Thread(asks).start();
-            socket.accept();
+            Socket fetch = socket.accept();
             waits.close();
+            fetch.setSoTimeout(4_000);
+            while (fetch.getInputStream().read() >= 0) {
+                // The end comes with the gate's, and not with the time that a fetch may take.
+            }
             assertEquals(403, asks.get(4, TimeUnit.SECONDS).httpStatus());
             assertEquals(403, waits.ask(get(ORBS, reader)).httpStatus());
             assertThrows(IllegalStateException.class, waits::keys);
@@ -527,6 +562,10 @@ class GateTest {
         Optional<String> none = Optional.empty();
         Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty());
         assertEquals(403, withoutToken.httpStatus());
+        Optional<BearerToken> token = Optional.of(BearerToken.of(TokenKind.USER, ""));
+        Answer withoutAllow = new Answer(Decision.of(Reason.SCOPE_MISSING), 0, none, none, none, token);
+        assertEquals(403, withoutAllow.httpStatus());
+        assertEquals(Optional.empty(), withoutAllow.call());
     }
 
     @Test

@@ -4,10 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.orbgate.Answer;
 import io.github.orbgate.BearerToken;
+import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Gate;
 import io.github.orbgate.Guard;
 import io.github.orbgate.Reason;
@@ -30,6 +34,9 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.reflect.RecordComponent;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.SocketAddress;
 import java.net.URI;
 import java.net.URL;
 import java.net.http.HttpClient;
@@ -57,6 +64,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -95,6 +103,7 @@ class StarterTest {
                   read:orders:
                     orbs: false
                     routes: ['GET /orders', 'GET /orders/{orderId}', 'POST /orders', 'GET /unserved', 'GET /plain', 'GET /feed', 'GET /feeds/{feedId}']
+                  write:runs: { orbs: true, routes: [POST /runs] }
                   admin:orders:
                     orbs: false
                     routes: ['DELETE /orders', 'GET /orders/export']
@@ -127,6 +136,11 @@ class StarterTest {
         @PostMapping("/shop/orders")
         Callable<String> create() {
             return () -> "created";
+        }
+
+        @PostMapping("/shop/runs")
+        String run(HttpServletRequest request) {
+            return "" + GateFilter.allowed(request).decision().charge().orElseThrow().bonusAllowed();
         }
 
         @DeleteMapping("/shop/orders")
@@ -239,6 +253,32 @@ class StarterTest {
         @OnMessage
         public String answer(String message) {
             return message;
+        }
+    }
+
+    /** Beans that replace the starter's. */
+    @Configuration(proxyBeanMethods = false)
+    static class Replaced {
+        static final List<URI> FETCHED = Collections.synchronizedList(new ArrayList<>());
+
+        @Bean
+        HttpClient orbgateClient() {
+            ProxySelector selector = new ProxySelector() {
+                @Override
+                public List<Proxy> select(URI url) {
+                    FETCHED.add(url);
+                    return List.of(Proxy.NO_PROXY);
+                }
+
+                @Override
+                public void connectFailed(URI url, SocketAddress address, IOException problem) {}
+            };
+            return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).proxy(selector).build();
+        }
+
+        @Bean
+        GateAutoConfiguration.RequestBonus bonus() {
+            return request -> request.getHeader("bonus") == null ? BonusOrbs.REFUSE : BonusOrbs.ALLOW;
         }
     }
 
@@ -439,6 +479,29 @@ class StarterTest {
         HttpResponse<String> failed = send("GET", "/shop/orders", reader, "fail", "yes");
         assertEquals(418, failed.statusCode());
         assertTrue(failed.body().contains("/shop/orders"), failed.body());
+    }
+
+    @Test
+    void everyPropertyAndBeanHasAnEffect() throws Exception {
+        Logger logger = (Logger) LoggerFactory.getLogger("io.github.orbgate.audit");
+        ListAppender<ILoggingEvent> audit = new ListAppender<>();
+        Replaced.FETCHED.clear();
+        startReal(
+                List.of(Replaced.class),
+                "--orbgate.flat403=true",
+                "--orbgate.ignore-method-override=true",
+                "--orbgate.audit=true",
+                "--logging.level.io.github.orbgate.audit=info");
+        audit.start();
+        logger.addAppender(audit);
+        Optional<String> writer = Optional.of(issuer.bearer(TokenKind.USER, "write:runs"));
+        assertEquals("true", send("POST", "/shop/runs", writer, "bonus", "yes", "X-HTTP-Method-Override", "PUT").body());
+        assertEquals("false", send("POST", "/shop/runs", writer).body());
+        assertEquals(403, get("/nowhere", writer).statusCode());
+        assertEquals(1, Replaced.FETCHED.size());
+        assertEquals(3, audit.list.size());
+        assertTrue(audit.list.get(0).getMessage().contains("write:runs"), audit.list.get(0).getMessage());
+        logger.detachAppender(audit);
     }
 
     @Test
