@@ -262,8 +262,8 @@ fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     options.collect()
 }
 
-/// The same for other filters of Envoy: logs, rate limits, RBAC. A charge is a number there, and isn't there if no amount is stated:
-/// a rate limit whose `hits_addend` has another value than a number doesn't limit.
+/// The same for other filters of Envoy: logs, rate limits, RBAC. A charge is a number there, as rate limits need it, and isn't there
+/// if no amount is stated.
 fn metadata(headers: &HeaderMap) -> Struct {
     let fields = texts(headers).filter_map(|(name, value)| {
         let kind = match name.ends_with("-charge") {

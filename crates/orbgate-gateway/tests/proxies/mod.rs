@@ -9,6 +9,7 @@ mod http2;
 mod lines;
 mod probes;
 mod program;
+mod rates;
 mod upgrades;
 
 use std::fs;
