@@ -96,34 +96,9 @@ fn key_of_long<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Optio
     let Some(start) = below_prefix(tables, bytes) else {
         return key_outside_prefix::<V>(tables, bytes, length);
     };
-    let mut walk = Walk::<false>::new(tables, bytes)?;
-    match each_segment::<V>(bytes, length, start, &mut walk) {
-        None if walk.stopped_at != 0 => key_in_other_case::<V>(walk, length),
-        done => done.and(Key::new(walk.all, 0)),
-    }
-}
-
-/// Goes on at a literal with a letter of the other case. In a function of its own, because a number that is hardly ever needed makes
-/// the walk dearer for all paths.
-#[inline(never)]
-fn key_in_other_case<V: Vector>(walk: Walk<'_, '_, false>, length: usize) -> Option<Key> {
-    let Walk {
-        tables,
-        bytes,
-        positions,
-        all,
-        ..
-    } = walk;
-    let mut rest = Walk::<true> {
-        tables,
-        bytes,
-        positions,
-        all,
-        other_case: 0,
-        stopped_at: 0,
-    };
-    each_segment::<V>(bytes, length, walk.stopped_at, &mut rest)?;
-    Key::new(rest.all, rest.other_case)
+    let mut walk = Walk::new(tables, bytes)?;
+    each_segment::<V>(bytes, length, start, &mut walk)?;
+    Key::new(walk.all, walk.other_case)
 }
 
 /// The key of a path that starts as no template does, so that nothing has to be interned.
@@ -164,8 +139,18 @@ impl Visit for Check<'_> {
     }
 }
 
-/// Calls `visit` with the start and end of each segment, the first of which starts at `start`. `None` where a byte is
+/// Calls `visit` with the start and end of each segment, the first of which starts at `start`. `None` if a byte is
 /// reserved, or a segment is empty or too long.
+///
+/// ```text
+/// for each block of 64 bytes of the path:
+///     slashes = a bit for each `/`                     // the lowest bit is the first byte
+///     if a byte is unusual: the path ends here if it is `?`, otherwise give up
+///     ends = the slashes before the path's end, and the path's end
+///     give up if two ends are adjacent, or if a segment from an earlier block is too long
+///     for each bit of ends, from the lowest:
+///         visit(start .. end); start = end + 1
+/// ```
 #[inline(always)]
 fn each_segment<V: Vector>(
     bytes: &[u8],
@@ -200,8 +185,8 @@ fn each_segment<V: Vector>(
     Some(())
 }
 
-/// The segments so far. If `OTHER_CASE` is not set, the walk stops at a literal in another case.
-struct Walk<'e, 't, const OTHER_CASE: bool> {
+/// The segments so far.
+struct Walk<'e, 't> {
     tables: &'e Tables,
     bytes: &'t [u8],
     /// The literals at the next segment's position and at those after it.
@@ -209,11 +194,9 @@ struct Walk<'e, 't, const OTHER_CASE: bool> {
     /// As in [`Key`], so far.
     all: u64,
     other_case: u64,
-    /// Where the segment starts at which it stopped; 0 if it did not.
-    stopped_at: usize,
 }
 
-impl<'e, 't, const OTHER_CASE: bool> Walk<'e, 't, OTHER_CASE> {
+impl<'e, 't> Walk<'e, 't> {
     #[inline(always)]
     fn new(tables: &'e Tables, bytes: &'t [u8]) -> Option<Self> {
         let common = tables.prefix.segments;
@@ -223,13 +206,20 @@ impl<'e, 't, const OTHER_CASE: bool> Walk<'e, 't, OTHER_CASE> {
             positions: tables.positions.get(index(common)..)?.iter(),
             all: u64::from(common),
             other_case: 0,
-            stopped_at: 0,
         })
     }
 }
 
-impl<const OTHER_CASE: bool> Visit for Walk<'_, '_, OTHER_CASE> {
+impl Visit for Walk<'_, '_> {
     /// Interns it.
+    ///
+    /// ```text
+    /// give up if the segment is all dots
+    /// literal = the only literal of this position that the segment's ends and length could be  // perfect hash
+    /// part = literal.part if ends and length are the same, otherwise 0                       // 0: a parameter's value
+    /// if they are the same only without regard to case: other_case |= part
+    /// all += part + 1                                                                        // and one segment more
+    /// ```
     #[inline(always)]
     fn segment(&mut self, start: usize, end: usize) -> Option<()> {
         let ends = ends(self.bytes, start, end)?;
@@ -247,10 +237,6 @@ impl<const OTHER_CASE: bool> Visit for Walk<'_, '_, OTHER_CASE> {
         if unlike.wrapping_add(u64::from(differ == 0)) == 0 {
             let segment = self.bytes.get(start..end)?;
             if has_other_case(self.tables, literal, segment)? {
-                if !OTHER_CASE {
-                    self.stopped_at = start;
-                    return None;
-                }
                 self.other_case |= part;
             }
         }
