@@ -161,6 +161,17 @@ apis: { a: { base_path: /api/v1/external, scopes: {
     assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 8);
   });
 
+  test(`${name}: a method that was overridden before the gate is decided`, async (context) => {
+    const { gate, bearer } = await gated(context, Engine.fromYaml(`orbgate: 1
+apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{id}'] }, write: { orbs: false, routes: ['DELETE /{id}'] } } } }`));
+    const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(`${request.method} ${allowed(request).decision.route}`);
+    const app = express().use(methodOverride("_method")).use(middleware(gate)).post("/keys/:id", handler).delete("/keys/:id", handler);
+    const port = await served(context, app);
+    const asked = async (/** @type {string} */ scope) => (await ask(port, "POST", "/keys/7?_method=DELETE", bearer(scope)));
+    assert.equal((await asked("read")).status, 403);
+    assert.equal((await asked("write")).body, "DELETE DELETE /keys/{id}");
+  });
+
   test(`${name}: a handler without a route gets no rewritten path from before its gate`, async (context) => {
     const { gate, bearer } = await gated(context);
     const app = express();

@@ -30,7 +30,11 @@ const VALUES = ["authorization", "upgrade", "origin", "access-control-request-me
 function questionOf(request, template) {
   // Requests of a server have `rawHeaders`; those that tests make up might not.
   const { method = "", url = "", originalUrl = url, headers, rawHeaders = Object.entries(headers).flat() } = request;
-  const values = VALUES.map((name) => rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name).map(wire));
+  const values = VALUES.map(() => /** @type {Buffer[]} */ ([]));
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = "", value = ""] = [rawHeaders[at], rawHeaders[at + 1]];
+    values[VALUES.indexOf(name.toLowerCase())]?.push(wire(value));
+  }
   const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = values;
   const headerNames = namesOf(Object.keys(headers));
   const asked = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames };
