@@ -142,9 +142,11 @@ fn a_half_written_file_of_issuers_or_configuration_does_not_take_effect() {
 
     // Without a mark of its end, a version must rest, even for an operator who tells to read.
     bench.write("tokens.yaml", head);
+    let begun = Instant::now();
     bench.gateway.running.signal("HUP");
     bench.write("tokens.yaml", &format!("{tokens}# whole\n"));
     bench.told("configuration loaded", 1);
+    assert!(begun.elapsed().as_millis() >= 1_000);
     assert_eq!(bench.loads("loaded"), 1);
 
     // With a seal it takes effect at once.

@@ -473,9 +473,11 @@ fn what_is_half_written_does_not_count_though_somebody_tells_to_read() {
     assert_eq!(watch.text().unwrap().as_slice(), policy(0).as_bytes());
     let before = alone.loads("loaded");
     alone.put(&half());
+    let begun = Instant::now();
     watch.read_now();
     alone.put(&policy(1));
     until("the whole one", || now(&engines) == digest(&policy(1)));
+    assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(alone.loads("loaded"), before + 1);
     // A seal shows that the file is whole: it takes effect before an unsealed one could have rested.
     let sealed = orbgate_analysis::format_and_seal(&policy(2)).unwrap();
