@@ -484,6 +484,47 @@ class GateTest {
     }
 
     @Test
+    void aHandlerWhoseFilterIsGoneServesNothing() throws Exception {
+        // One thread serves all requests, and knows nothing of the request before.
+        HttpServer server = new GateFilter(gate).protect(plain());
+        List<Filter> filters = server.createContext("/", GateTest::show).getFilters();
+        server.start();
+        try {
+            assertEquals(200, send(server, ORBS, reader).statusCode());
+            filters.clear();
+            assertEquals(403, send(server, ORBS, "none").statusCode());
+            assertEquals(403, send(server, ORBS, reader).statusCode());
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aFilterOfTheJdksServerAllowsBonusOrbs() throws Exception {
+        for (BonusOrbs bonus : BonusOrbs.values()) {
+            HttpServer server = new GateFilter(gate, exchange -> bonus).protect(plain());
+            String run = "/api/v1/external/voxies/prompt/run";
+            server.createContext("/", exchange -> {
+                Charge charge = GateFilter.allowed(exchange).decision().charge().orElseThrow();
+                exchange.sendResponseHeaders(charge.bonusAllowed() ? 200 : 202, -1);
+            });
+            server.start();
+            try {
+                URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + run);
+                HttpRequest request = HttpRequest.newBuilder(url)
+                        .POST(HttpRequest.BodyPublishers.noBody())
+                        .header("Authorization", issuer.bearer(TokenKind.USER, "write:voxies"))
+                        .build();
+                HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+                int status = client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+                assertEquals(bonus == BonusOrbs.ALLOW ? 200 : 202, status);
+            } finally {
+                server.stop(0);
+            }
+        }
+    }
+
+    @Test
     void aProtectedServerHasNoOtherFilterBeforeTheGate() throws Exception {
         HttpServer plain = plain();
         plain.createContext("/", GateTest::show);

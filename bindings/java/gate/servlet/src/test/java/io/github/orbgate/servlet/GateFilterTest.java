@@ -168,6 +168,7 @@ class GateFilterTest {
         before = (request, response, chain) -> request.getRequestDispatcher("/inside").forward(request, response);
         HttpResponse<String> denied = get(fake(new ArrayList<>()), "/before", Optional.empty());
         assertEquals(403, denied.statusCode());
+        assertEquals(403, get(List.of(new GateFilter(fake(new ArrayList<>()))), "/before", Optional.empty()).statusCode());
         assertEquals(List.of(), seen);
     }
 
