@@ -11,41 +11,18 @@ use crate::document::{self, Document, Need, Operation};
 use crate::template::shape;
 use crate::{Options, left_out, settled};
 
-/// How a document and a policy differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DriftKind {
-    /// The document has an operation that the policy lacks.
-    Missing,
-    /// The policy has a route that the document lacks.
-    Extra,
-    /// The scopes differ.
-    Scope,
-    /// What a call consumes differs.
-    Orbs,
-    /// What an organisation's token gets differs.
-    Organisation,
-    /// No policy can say what the document's operation does, and the policy has no route for it, so its calls are
-    /// denied.
-    Unclear,
-    /// No policy can say what the document's operation does, but the policy has a route for it, which may allow its
-    /// calls for less.
-    Unequal,
-}
-
-impl DriftKind {
-    /// The stable string, in lower case.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Extra => "extra",
-            Self::Scope => "scope",
-            Self::Orbs => "orbs",
-            Self::Organisation => "organisation",
-            Self::Unclear => "unclear",
-            Self::Unequal => "unequal",
-        }
+orbgate::codes! {
+    /// How a document and a policy differ.
+    #[derive(PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum DriftKind {
+        Missing: "missing", "the document has an operation that the policy lacks";
+        Extra: "extra", "the policy has a route that the document lacks";
+        Scope: "scope", "the scopes differ";
+        Orbs: "orbs", "what a call consumes differs";
+        Organisation: "organisation", "what an organisation's token gets differs";
+        Unclear: "unclear", "no policy can express the document's operation, and the policy has no route for it, so its calls are denied";
+        Unequal: "unequal", "no policy can express the document's operation, but the policy has a route for it, which might allow its calls for less";
     }
 }
 

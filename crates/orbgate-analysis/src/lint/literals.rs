@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use orbgate::policy::Prefixes;
 use orbgate::{Engine, Place, Route};
+use phf::{OrderedSet, phf_ordered_set};
 
 use super::words::{alike, is_exchange, similar};
 use super::{Code, Found};
@@ -18,7 +19,7 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
 }
 
 /// The methods of HTTP (RFC 9110, RFC 5789), and those of the registry that have letters alone.
-const METHODS: [&str; 36] = [
+static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "GET",
     "HEAD",
     "POST",
@@ -55,17 +56,17 @@ const METHODS: [&str; 36] = [
     "UNLOCK",
     "UNCHECKOUT",
     "UPDATE",
-];
+};
 
 /// Methods that HTTP does not have, each at its first place.
 fn methods(routes: &[Route<'_>], found: &mut Found) {
     let mut seen = HashSet::new();
     for route in routes {
         let method = route.method();
-        if METHODS.contains(&method) || !seen.insert(method) {
+        if METHODS.contains(method) || !seen.insert(method) {
             continue;
         }
-        let near = METHODS.into_iter().take(9);
+        let near = METHODS.iter().copied().take(9);
         let near = near.map(|known| (strsim::osa_distance(method, known), known));
         let near = near.filter(|(distance, known)| {
             *distance <= 2 && *distance < known.len().min(method.len()).saturating_sub(1)
