@@ -505,6 +505,12 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_WITH_AUDIT 4
 
 /**
+ * In `OrbgateGateRequest.flags`: a thread does nothing else while this request waits for keys, as in a server with a thread for
+ * each request. Only one such request waits for longer than a second.
+ */
+#define ORBGATE_HOLDS_THREAD 8
+
+/**
  * In `OrbgateGateRequest.matched`: no router is outside the gate.
  */
 #define ORBGATE_MATCHED_NOTHING 0
@@ -976,7 +982,7 @@ typedef struct OrbgateGateRequest {
    */
   uint32_t struct_size;
   /**
-   * 0, or of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_WITH_AUDIT`.
+   * 0, or of `ORBGATE_ALLOW_BONUS_ORBS`, `ORBGATE_WITH_AUDIT` and `ORBGATE_HOLDS_THREAD`.
    */
   uint32_t flags;
   /**

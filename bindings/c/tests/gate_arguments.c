@@ -79,7 +79,7 @@ static void questions(void)
     OrbgateStr no_text = {NULL, 3}, huge = {"x", HUGE_LEN}, binary = {"/\xff", 2};
     REFUSED_REQUEST(struct_size, 0);
     REFUSED_REQUEST(flags, 2);
-    REFUSED_REQUEST(flags, 8);
+    REFUSED_REQUEST(flags, 16);
     REFUSED_REQUEST(method, no_text);
     REFUSED_REQUEST(target, huge);
     REFUSED_REQUEST(authorization, NULL);

@@ -370,7 +370,7 @@ private:
                                       upgrade = texts(request.upgrade), origin = texts(request.origin),
                                       preflight = texts(request.access_control_request_method);
         OrbgateGateRequest raw = orbgate_gate_request_init();
-        raw.flags = detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
+        raw.flags = ORBGATE_HOLDS_THREAD | detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
         raw.method = text(request.method);
         raw.target = text(request.target);
         raw.authorization = authorization.data();

@@ -178,6 +178,7 @@ const (
 	templatesColons          = 1
 	templatesAngles          = 2
 	withAudit                = 4
+	holdsThread              = 8
 	matchedNothing           = 0
 	matchedTemplate          = 1
 	matchedUnknown           = 2

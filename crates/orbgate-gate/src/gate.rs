@@ -4,14 +4,13 @@ use core::time::Duration;
 
 use orbgate::Engine;
 use orbgate_token::{
-    Asked, AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, TokenError,
-    VerifiedToken, Wait,
+    AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, TokenError, VerifiedToken, Wait,
 };
 
 use crate::answer::Answer;
 use crate::credentials::Credentials;
 use crate::request::Request;
-use crate::rules::{Decided, Rules};
+use crate::rules::Rules;
 use crate::step::{Checking, Held, Step, Waiting};
 
 /// Rules and keys: from a request as it came to its answer, without I/O and without a clock.
@@ -36,20 +35,12 @@ impl Gate {
     /// The engine that the answer comes from decides: [`Gate::resume`] may be given a later one. A request that is malformed
     /// whatever its token is answered at once, and its token isn't read.
     pub fn ask<'e>(&self, engine: &'e Engine, request: &Request<'_>, now: Now) -> Step<'e> {
-        if let Some(decision) = self.rules.malformed(engine, request) {
-            let misrouted = None;
-            let decided = Decided {
-                decision,
-                misrouted,
-            };
-            return Step::Answer(self.rules.answer(decided, Credentials::None));
-        }
-        let credentials = Credentials::bearer(request.authorization.iter().copied());
-        let token = match credentials {
+        let token = match self.rules.token(engine, request) {
             Ok(token) => token,
-            Err(credentials) => return Step::Answer(self.decide(engine, request, credentials)),
+            Err(known) => return Step::Answer(self.decide(engine, request, known)),
         };
-        let mut asked = self.keys.ask(now.monotonic);
+        let asked = self.keys.ask(now.monotonic);
+        let mut asked = asked.holding_a_thread(request.holds_thread);
         match self.keys.judge(token, &mut asked, now) {
             Judged::Verdict(verdict) => Step::Answer(self.decide(engine, request, verdict.into())),
             Judged::Wait(wait) => Step::Wait(Waiting {
@@ -142,8 +133,8 @@ impl Gate {
     }
 
     /// Asks for every issuer's keys, at a start. See [`KeyCache::warm`].
-    pub fn warm(&self, asked: &mut Asked, now: Duration) -> Option<Wait> {
-        self.keys.warm(asked, now)
+    pub fn warm(&self, now: Duration) -> Vec<Wait> {
+        self.keys.warm(now)
     }
 
     /// The rules.

@@ -25,4 +25,7 @@ pub struct Request<'a> {
     pub matched: Matched<'a>,
     /// Whether the request allows bonus orbs: see [`allows_bonus_orbs`](crate::allows_bonus_orbs).
     pub allow_bonus_orbs_use: bool,
+    /// Whether a thread does nothing else while this request waits for keys, as in a server with a thread for each request. Only
+    /// one such request waits for longer than a second.
+    pub holds_thread: bool,
 }

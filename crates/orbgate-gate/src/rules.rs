@@ -65,11 +65,22 @@ impl Rules {
         }
     }
 
-    /// The denial of a request that is malformed whatever its token, so that nobody waits for keys to deny it: an upgrade to
-    /// `h2c`, an overridden method, or a method or target that no policy accepts.
-    pub fn malformed<'e>(&self, engine: &'e Engine, request: &Request<'_>) -> Option<Decision<'e>> {
+    /// The token to verify. This comes first: then a verifier judges the token, and then [`Rules::decide`] decides.
+    ///
+    /// # Errors
+    ///
+    /// Not an error: what is known without a verifier. A request that is malformed whatever its token is denied without waiting
+    /// for keys, so its token isn't read: an upgrade to `h2c`, an overridden method, or a method or target that no policy accepts.
+    pub fn token<'r, T>(
+        &self,
+        engine: &Engine,
+        request: &Request<'r>,
+    ) -> Result<&'r str, Credentials<T>> {
         let decision = self.decide_unrouted(engine, request, None);
-        (decision.reason() == Reason::MalformedRequest).then_some(decision)
+        match decision.reason() {
+            Reason::MalformedRequest => Err(Credentials::None),
+            _ => Credentials::bearer(request.authorization.iter().copied()),
+        }
     }
 
     fn decide_unrouted<'e>(

@@ -11,3 +11,4 @@
 mod exchange;
 mod outside;
 mod simulation;
+mod waiting;

@@ -1,6 +1,7 @@
 //! What answers the proxies of one listener.
 
 use core::net::IpAddr;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -9,7 +10,6 @@ use http::{Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use rustls::ServerConfig;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
 use crate::config::{Limits, ListenerConfig};
@@ -26,7 +26,8 @@ pub(crate) struct Authorizer {
     index: usize,
     mode: Mode,
     current: Arc<ArcSwap<State>>,
-    questions: Semaphore,
+    limit: usize,
+    under_way: AtomicUsize,
     faults: FaultLog,
 }
 
@@ -41,7 +42,8 @@ impl Authorizer {
             index,
             mode: listener.mode,
             current,
-            questions: Semaphore::new(limits.questions),
+            limit: limits.questions,
+            under_way: AtomicUsize::new(0),
             faults: FaultLog::new(&listener.address.to_string()),
         }
     }
@@ -51,12 +53,20 @@ impl Authorizer {
     }
 
     /// A place among the questions under way; none, and noted, if all are taken. It comes before anything is read.
-    pub(crate) fn permit(&self) -> Option<SemaphorePermit<'_>> {
-        let permit = self.questions.try_acquire().ok();
-        if permit.is_none() {
+    ///
+    /// Questions that wait for keys take no place, because callers can make them wait with forged tokens. Their own limit is that
+    /// of the keys.
+    pub(crate) fn permit(&self) -> Option<Permit<'_>> {
+        let permit = Permit::new(&self.under_way);
+        let waiting = self.current.load().keys.fetcher.waiting();
+        let limit = self
+            .limit
+            .saturating_add(usize::try_from(waiting).unwrap_or_default());
+        if permit.place > limit {
             self.note(Fault::Overloaded);
+            return None;
         }
-        permit
+        Some(permit)
     }
 
     /// The answer to what is not read, because there is too much.
@@ -86,6 +96,27 @@ impl Authorizer {
                 refused(promises, status)
             }
         }
+    }
+}
+
+/// A question under way, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit<'a> {
+    under_way: &'a AtomicUsize,
+    /// How many there are with it.
+    place: usize,
+}
+
+impl<'a> Permit<'a> {
+    fn new(under_way: &'a AtomicUsize) -> Self {
+        let place = under_way.fetch_add(1, Ordering::SeqCst).saturating_add(1);
+        Self { under_way, place }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -346,7 +346,8 @@ fn http2(limits: Limits) -> http2::Builder<TokioExecutor> {
     let mut http = http2::Builder::new(TokioExecutor::new());
     http.timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
-        .max_concurrent_streams(number(limits.questions))
+        // Those that wait for keys, too.
+        .max_concurrent_streams(number(limits.questions.saturating_add(limits.connections)))
         // h2 refuses a list as long as its limit.
         .max_header_list_size(number(limits.header_bytes.saturating_add(1)));
     http

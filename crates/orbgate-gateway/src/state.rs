@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use orbgate::Engine;
-use orbgate_token::{KeyFetcher, Verifier};
+use orbgate_token::{FetchSettings, KeyFetcher, Verifier};
 use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, Watch, WatchSettings};
 use rustls::ServerConfig;
 
@@ -130,6 +130,7 @@ impl State {
         let keys = Keys::load(
             &config.tokens,
             require_seal,
+            config.limits.connections,
             former.map(|former| &former.keys),
         );
         let keys = kept(keys, &mut faults);
@@ -247,7 +248,14 @@ impl Config {
 }
 
 impl Keys {
-    fn load(file: &Path, require_seal: bool, former: Option<&Self>) -> Result<Self, StartError> {
+    /// A question that waits for keys holds a connection, so as many may wait as there may be connections, half of them only for a
+    /// second. Keys of issuers that haven't changed stay.
+    fn load(
+        file: &Path,
+        require_seal: bool,
+        connections: usize,
+        former: Option<&Self>,
+    ) -> Result<Self, StartError> {
         let text = read(file)?;
         let ended =
             former.map_or_else(Ending::default, |former| Ending::of(former.text.as_bytes()));
@@ -261,7 +269,18 @@ impl Keys {
         let verifier = verifier
             .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
         let unfetchable = verifier.unfetchable().map(str::to_owned).collect();
-        let fetcher = KeyFetcher::new(verifier).map_err(StartError::Certificates)?;
+        let fetcher = match former {
+            Some(former) => former.fetcher.replaced_by(verifier),
+            None => {
+                let settings = FetchSettings {
+                    max_waiting: u32::try_from(connections).unwrap_or(u32::MAX),
+                    ..FetchSettings::default()
+                };
+                let tls = KeyFetcher::system_tls().map_err(StartError::Certificates)?;
+                KeyFetcher::with(verifier, settings, tls)
+            }
+        };
+        let fetcher = fetcher.map_err(|error| StartError::Certificates(io::Error::other(error)))?;
         Ok(Self {
             text,
             fetcher,

@@ -58,7 +58,7 @@ impl Gate {
 
     /// Asks about a request: an answer, or what to wait for. `matched` is the router's template, "" where it says none, None
     /// where no router is outside.
-    #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None))]
+    #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None, holds_thread=false))]
     #[expect(clippy::too_many_arguments, reason = "a request as it came")]
     fn ask(
         &self,
@@ -70,6 +70,7 @@ impl Gate {
         time: f64,
         monotonic: f64,
         matched: Option<&str>,
+        holds_thread: bool,
     ) -> PyResult<Py<PyAny>> {
         guarded(|| {
             let headers = OfInterest::of(&headers);
@@ -87,6 +88,7 @@ impl Gate {
                     Some(template) => Matched::Template(template),
                 },
                 allow_bonus_orbs_use: false,
+                holds_thread,
             };
             let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
             let step = py.detach(|| self.gate.ask(engine, &request, now));

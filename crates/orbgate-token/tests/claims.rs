@@ -78,6 +78,7 @@ fn claims_have_the_types_that_they_must_have() {
         (with(claims.clone(), "scope", json!(["a"])), Some(Scopes)),
         (with(claims.clone(), "scope", "a  b"), Some(Scopes)),
         (with(claims.clone(), "scp", "a"), Some(Scopes)),
+        (with(claims.clone(), "scp", Value::Null), Some(Scopes)),
         (with(claims.clone(), "sub", 7), Some(Claim)),
         (with(claims.clone(), "jti", json!({})), Some(Claim)),
         (with(claims.clone(), "client_id", json!([])), Some(Claim)),

@@ -24,6 +24,7 @@ const QUICK: FetchSettings = FetchSettings {
     burst: 4,
     retry: Duration::from_millis(1),
     timeout: Duration::from_secs(2),
+    max_waiting: 1024,
 };
 
 struct World {

@@ -12,7 +12,7 @@ use crate::audit;
 use crate::engines::Engines;
 use crate::observe;
 use crate::settings::Settings;
-use crate::verify::{Verified, VerifyToken};
+use crate::verify::{Refused, Verified, VerifyToken};
 
 impl<V: VerifyToken> Settings<V> {
     /// Asks about a request, and reads the answer with the engine that gave it.
@@ -36,16 +36,15 @@ impl<V: VerifyToken> Settings<V> {
         allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
         read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
     ) -> R {
-        let malformed = self
-            .rules
-            .malformed(&self.engines.load(), &request)
-            .is_some();
-        let credentials = match malformed {
-            true => Credentials::None,
-            false => credentials(&*self.verifier, request.authorization).await,
-        };
-        // One engine for the whole decision, even if another is swapped in meanwhile.
         let engine = self.engines.load();
+        // One engine for the whole decision, even if another is swapped in while the token is verified.
+        let (engine, credentials) = match self.rules.token(&engine, &request) {
+            Err(known) => (engine, known),
+            Ok(token) => {
+                let verified = self.verifier.verify(token).await;
+                (self.engines.load(), credentials(verified))
+            }
+        };
         let token = credentials.token(V::Verified::token);
         let mut decided = self.rules.decide(&engine, &request, token);
         if let Some(misrouted) = decided.misrouted {
@@ -84,16 +83,8 @@ impl<V: VerifyToken> Settings<V> {
     }
 }
 
-/// What a request says of its caller, by its values of `Authorization`.
-async fn credentials<V: VerifyToken>(
-    verifier: &V,
-    authorization: &[&[u8]],
-) -> Credentials<V::Verified> {
-    let token = match Credentials::bearer(authorization.iter().copied()) {
-        Ok(token) => token,
-        Err(known) => return known,
-    };
-    match verifier.verify(token).await {
+fn credentials<T>(verified: Result<T, Refused>) -> Credentials<T> {
+    match verified {
         Ok(token) => Credentials::Token(token),
         Err(refused) => Credentials::Refused(refused.code()),
     }

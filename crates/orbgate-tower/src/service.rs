@@ -104,6 +104,7 @@ where
         header_names: &names,
         matched: settings.source.matched(&parts),
         allow_bonus_orbs_use: false,
+        holds_thread: false,
     };
     let mut body = Some(body);
     let mut read = None;

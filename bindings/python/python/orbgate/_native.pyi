@@ -328,6 +328,7 @@ class Gate:
         time: float,
         monotonic: float,
         matched: str | None = None,
+        holds_thread: bool = False,
     ) -> Answer | Waiting: ...
     def resume(self, policy: Policy, waiting: Waiting, time: float, monotonic: float) -> Answer | Waiting: ...
     def again(

@@ -185,9 +185,8 @@ pub unsafe extern "C" fn orbgate_gate_warm(
     guard(|| {
         // SAFETY: the caller's, see the preamble.
         let gate = unsafe { shared(gate) }?;
-        gate.gate
-            .keys()
-            .begin_all(Duration::from_millis(monotonic_ms));
+        // Who waits for it asks by the first tokens.
+        let _ = gate.gate.warm(Duration::from_millis(monotonic_ms));
         Ok(())
     })
 }

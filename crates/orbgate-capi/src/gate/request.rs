@@ -14,6 +14,10 @@ use crate::text::OrbgateStr;
 /// In `OrbgateGateRequest.flags`: the answer has a line for an audit.
 pub const ORBGATE_WITH_AUDIT: u32 = 4;
 
+/// In `OrbgateGateRequest.flags`: a thread does nothing else while this request waits for keys, as in a server with a thread for
+/// each request. Only one such request waits for longer than a second.
+pub const ORBGATE_HOLDS_THREAD: u32 = 8;
+
 /// In `OrbgateGateRequest.matched`: no router is outside the gate.
 pub const ORBGATE_MATCHED_NOTHING: u32 = 0;
 /// In `OrbgateGateRequest.matched`: a router has taken the route of `path_template`. A request that another route would allow is denied.
@@ -27,7 +31,7 @@ pub const ORBGATE_MATCHED_UNKNOWN: u32 = 2;
 pub struct OrbgateGateRequest {
     /// Set it to `sizeof(OrbgateGateRequest)`, or use `orbgate_gate_request_init()`.
     pub struct_size: u32,
-    /// 0, or of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_WITH_AUDIT`.
+    /// 0, or of `ORBGATE_ALLOW_BONUS_ORBS`, `ORBGATE_WITH_AUDIT` and `ORBGATE_HOLDS_THREAD`.
     pub flags: u32,
     /// The method.
     pub method: OrbgateStr,
@@ -98,9 +102,8 @@ impl<'a> Asked<'a> {
         let request = unsafe { read_sized(request) }?;
         // SAFETY: the caller's, see the preamble.
         let text = |text: OrbgateStr| unsafe { bytes(text.data, text.len) };
-        if request.flags & !(ORBGATE_ALLOW_BONUS_ORBS | ORBGATE_WITH_AUDIT) != 0
-            || request.reserved != 0
-        {
+        const KNOWN: u32 = ORBGATE_ALLOW_BONUS_ORBS | ORBGATE_WITH_AUDIT | ORBGATE_HOLDS_THREAD;
+        if request.flags & !KNOWN != 0 || request.reserved != 0 {
             return Err(INVALID);
         }
         let template = text(request.path_template)?;
@@ -151,6 +154,7 @@ impl<'a> Asked<'a> {
                 HeldMatch::Unknown => Matched::Unknown,
             },
             allow_bonus_orbs_use: self.flags & ORBGATE_ALLOW_BONUS_ORBS != 0,
+            holds_thread: self.flags & ORBGATE_HOLDS_THREAD != 0,
         }
     }
 

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
-use orbgate_gate::Answer;
+use orbgate_gate::{Answer, Matched};
 use orbgate_token::TokenError;
 
-use super::{Held, World};
+use super::{Asking, Held, ROUTE, World};
 
 impl World {
     /// The key of a token is used: it must be known, of the issuer, and not past its end.
@@ -24,9 +24,26 @@ impl World {
         self.meet(if stale { "stale" } else { "fresh" });
     }
 
-    pub(super) fn judge_answer(&mut self, answer: &Answer<'_>, is_right: bool, expires: u64) {
-        let valid = self.wall < expires + 60;
-        assert_eq!(answer.denial.is_none(), is_right && valid);
+    /// The answer has all of the request, however long that has waited.
+    pub(super) fn judge_answer(&mut self, answer: &Answer<'_>, is_right: bool, asking: &Asking) {
+        let valid = self.wall < asking.expires + 60;
+        let elsewhere = match asking.matched {
+            Matched::Nothing | Matched::Template(ROUTE) => None,
+            Matched::Template(other) => Some(other),
+            Matched::Unknown => Some(""),
+        };
+        let is_allowed = is_right && valid && elsewhere.is_none();
+        assert_eq!(answer.denial.is_none(), is_allowed);
+        let misrouted = elsewhere.filter(|_| is_right && valid);
+        assert_eq!(answer.misrouted.as_deref(), misrouted);
+        let bonus = answer.decision.charge().map(|it| it.bonus_allowed);
+        assert_eq!(bonus, is_allowed.then_some(asking.bonus));
+        if misrouted.is_some() {
+            self.meet("misrouted");
+        }
+        if bonus == Some(true) && !asking.waits.is_empty() {
+            self.meet("bonus");
+        }
         let code = answer.refused;
         match (is_right, valid) {
             (false, _) => assert_eq!(code, Some(TokenError::Signature.as_str())),
@@ -50,15 +67,14 @@ impl World {
     }
 
     /// A token is refused for its key: that must be true, too.
-    pub(super) fn judge_refusal(
-        &mut self,
-        issuer: usize,
-        kid: u64,
-        reason: &str,
-        before: u64,
-        waits: &[u64],
-        rested: bool,
-    ) {
+    pub(super) fn judge_refusal(&mut self, asking: &Asking, reason: &str, rested: bool) {
+        let Asking {
+            issuer,
+            kid,
+            before,
+            ref waits,
+            ..
+        } = *asking;
         let had_own_attempt = waits.iter().any(|attempt| *attempt > before);
         let known = &self.issuers[issuer];
         let held = known

@@ -8,7 +8,8 @@ use core::time::Duration;
 use std::collections::{HashMap, HashSet};
 
 use orbgate::Engine;
-use orbgate_gate::{Gate, Request, Rules, Step, Waiting};
+use orbgate::Reason;
+use orbgate_gate::{Gate, Matched, Request, Rules, Step, Waiting};
 use orbgate_testing::signer::{AUDIENCE, NOW, Signer, at, base64url};
 use orbgate_token::{
     Algorithm, AttemptId, FetchSettings, Issuer, KeyCache, KindRules, Now, Verifier,
@@ -70,16 +71,27 @@ struct Held {
     ttl: Duration,
 }
 
-/// A request that waits, and what it has waited for.
+/// A request that waits.
 struct Pending {
     waiting: Waiting,
+    asking: Asking,
+}
+
+/// A request, and what it has waited for.
+struct Asking {
     issuer: usize,
     kid: u64,
     /// The latest attempt when it asked.
     before: u64,
+    /// When it asked.
+    since: Duration,
     waits: Vec<u64>,
     expires: u64,
+    matched: Matched<'static>,
+    bonus: bool,
 }
+
+const ROUTE: &str = "/api/v1/external/voxies";
 
 struct World {
     random: Random,
@@ -264,20 +276,59 @@ impl World {
         let expires = self.wall + self.random.below(1_200);
         let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": kid.to_string()});
         let claims = json!({
-            "iss": self.issuers[issuer].name, "aud": AUDIENCE, "exp": expires, "scope": "read:orbs", "token_kind": "user",
+            "iss": self.issuers[issuer].name, "aud": AUDIENCE, "exp": expires, "scope": "write:voxies", "token_kind": "user",
         });
         let parts = [header.to_string(), claims.to_string()].map(base64url);
         let bearer = format!("Bearer {}.{}.{}", parts[0], parts[1], base64url([1; 64]));
         let authorization: &[&[u8]] = &[bearer.as_bytes()];
+        let names: [&[&[u8]]; 4] = [&[], &[], &[b"accept"], &[b"X-Method_Override"]];
+        let upgrades: [&[&[u8]]; 4] = [&[], &[], &[b"websocket"], &[b"foo, h2c"]];
+        let templates = [
+            Matched::Nothing,
+            Matched::Template(ROUTE),
+            Matched::Template("/api/v1/external/{all}"),
+            Matched::Unknown,
+        ];
+        let matched = self.random.pick(&templates);
         let request = Request {
-            method: b"GET",
-            target: b"/api/v1/external/orbs",
+            method: self.random.pick(&[b"POST", b"POST", b"POST", b"post"]),
+            target: ROUTE.as_bytes(),
             authorization,
+            upgrade: self.random.pick(&upgrades),
+            header_names: self.random.pick(&names),
+            matched,
+            allow_bonus_orbs_use: self.random.one_in(2),
             ..Request::default()
         };
-        let before = self.latest;
+        let is_malformed = request.method != b"POST"
+            || request.upgrade == upgrades[3]
+            || request.header_names == names[3];
         let step = self.gate.ask(Engine::external(), &request, self.now());
-        self.follow(step, issuer, kid, before, Vec::new(), expires);
+        if is_malformed {
+            return self.see_malformed(step);
+        }
+        let asking = Asking {
+            issuer,
+            kid,
+            before: self.latest,
+            since: self.monotonic,
+            waits: Vec::new(),
+            expires,
+            matched,
+            bonus: request.allow_bonus_orbs_use,
+        };
+        self.follow(step, asking);
+    }
+
+    /// It is answered whatever keys there are, and no attempt begins for it.
+    fn see_malformed(&mut self, step: Step<'static>) {
+        let Step::Answer(answer) = step else {
+            panic!("{step:?}");
+        };
+        assert_eq!(answer.decision.reason(), Reason::MalformedRequest);
+        assert_eq!((answer.refused, answer.token), (None, None));
+        assert_eq!(self.gate.next_fetch(self.monotonic), None);
+        self.meet("malformed");
     }
 
     fn resume(&mut self) {
@@ -290,25 +341,18 @@ impl World {
         let step = self
             .gate
             .resume(Engine::external(), pending.waiting, self.now());
-        self.follow(
-            step,
-            pending.issuer,
-            pending.kid,
-            pending.before,
-            pending.waits,
-            pending.expires,
-        );
+        self.follow(step, pending.asking);
     }
 
-    fn follow(
-        &mut self,
-        step: Step<'static>,
-        issuer: usize,
-        kid: u64,
-        before: u64,
-        mut waits: Vec<u64>,
-        expires: u64,
-    ) {
+    fn follow(&mut self, step: Step<'static>, mut asking: Asking) {
+        let Asking {
+            issuer,
+            kid,
+            before,
+            since,
+            ..
+        } = asking;
+        let waits = &mut asking.waits;
         self.see_expiry(issuer);
         let rested = self.has_rested(issuer);
         self.start_fetches(issuer, kid);
@@ -322,16 +366,10 @@ impl World {
                     waits.len() <= 2 && distinct.len() == waits.len(),
                     "{waits:?}"
                 );
-                assert!(waiting.wait().until <= self.monotonic + self.settings.timeout);
+                let until = waiting.wait().until;
+                assert!(self.monotonic < until && until <= since + self.settings.timeout);
                 self.meet("waits");
-                self.pending.push(Pending {
-                    waiting,
-                    issuer,
-                    kid,
-                    before,
-                    waits,
-                    expires,
-                });
+                self.pending.push(Pending { waiting, asking });
             }
             Step::CheckSignature(checking) => {
                 assert_eq!(checking.check().algorithm(), Algorithm::Es256);
@@ -340,7 +378,7 @@ impl World {
                 let answer = self
                     .gate
                     .checked(Engine::external(), checking, is_right, self.now());
-                self.judge_answer(&answer, is_right, expires);
+                self.judge_answer(&answer, is_right, &asking);
             }
             Step::Answer(answer) => {
                 assert!(
@@ -348,7 +386,7 @@ impl World {
                     "no token is right without its signature"
                 );
                 let reason = answer.refused.unwrap();
-                self.judge_refusal(issuer, kid, reason, before, &waits, rested);
+                self.judge_refusal(&asking, reason, rested);
             }
         }
     }
@@ -381,6 +419,9 @@ fn the_table_holds_in_any_order_of_events() {
         "without keys",
         "due",
         "for an unknown key",
+        "malformed",
+        "misrouted",
+        "bonus",
     ];
     for what in all {
         assert!(

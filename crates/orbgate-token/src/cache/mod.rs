@@ -7,6 +7,7 @@
 mod attempt;
 mod discovery;
 mod error;
+mod places;
 mod progress;
 mod settings;
 mod snapshot;
@@ -28,6 +29,7 @@ pub use self::snapshot::KeyStatus;
 
 use self::attempt::Schedule;
 use self::discovery::{Found, Stage};
+use self::places::{Places, Ticket};
 use self::snapshot::{Snapshot, State};
 use self::when::{Cause, Times};
 use crate::compact::Compact;
@@ -46,7 +48,8 @@ use crate::verifier::{Opened, Verifier};
 /// [`KeyCache::next_fetch`] has, and give what came to [`KeyCache::fetched`], which may have another URL to fetch: keys after
 /// their discovery. `KeyFetcher` is this with tokio; its page says when keys are fetched.
 ///
-/// A token waits for at most one attempt that began after it asked, and for the one that was under way.
+/// A token waits for at most one attempt that began after it asked, and for the one that was under way; altogether no longer than
+/// [`FetchSettings::timeout`]. How many wait at once is bounded: see [`FetchSettings::max_waiting`].
 pub struct KeyCache {
     verifier: Verifier,
     settings: FetchSettings,
@@ -57,6 +60,7 @@ pub struct KeyCache {
     begun: AtomicU64,
     /// An attempt may have a URL that nobody fetches yet.
     has_queued: AtomicBool,
+    places: Arc<Places>,
     /// Signatures are checked by the program.
     outside: bool,
     #[cfg(feature = "aws-lc-rs")]
@@ -76,25 +80,36 @@ pub struct Now {
     pub monotonic: Duration,
 }
 
-/// A question about a token, and how far it is. It belongs to one token and one [`KeyCache`].
-#[derive(Clone, Debug)]
+/// A question about a token, and how far it is. It belongs to one token and one [`KeyCache`]. Keep it until there is a verdict: it
+/// has the token's place among those who wait.
+#[derive(Debug)]
 pub struct Asked {
     at: Duration,
     /// The latest attempt that had begun by then.
     before: AttemptId,
     phase: Phase,
+    holds_thread: bool,
+    place: Option<Ticket>,
+}
+
+impl Asked {
+    /// The caller has a thread that does nothing else while the token waits. All but one of these tokens wait for a second at most,
+    /// because a server with few threads would answer no other request.
+    #[must_use]
+    pub const fn holding_a_thread(mut self, holds_thread: bool) -> Self {
+        self.holds_thread = holds_thread;
+        self
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// Are the keys current?
     Start,
-    /// They are not, and these were seen; of that issuer.
-    Stale { issuer: usize, seen: u64 },
-    /// They are as current as they can be.
+    /// They are not, and these were seen.
+    Stale { seen: u64 },
+    /// They are as current as they can be, or do not have the token's.
     Current,
-    /// These do not have the token's.
-    Missing { seen: u64 },
 }
 
 /// What is known of a token so far.
@@ -135,6 +150,7 @@ impl KeyCache {
                 .collect(),
             begun: AtomicU64::new(0),
             has_queued: AtomicBool::new(false),
+            places: Arc::default(),
             outside: !cfg!(feature = "aws-lc-rs"),
         })
     }
@@ -146,6 +162,30 @@ impl KeyCache {
         self
     }
 
+    /// Keeps the keys that `former` has of the issuers whose rules are the same here, so that their callers need not wait. Both get
+    /// their time from the same clock.
+    #[must_use]
+    pub fn taking_over(self, former: &Self) -> Self {
+        let known = former.snapshot.load();
+        let mut next = Snapshot::of(self.schedules.len());
+        next.keys = known.keys.clone();
+        let issuers = 0..former.schedules.len();
+        for (place, named) in issuers.filter_map(|it| Some((it, former.verifier.named(it)?))) {
+            let (rules, name) = named;
+            let mut indices = 0..self.schedules.len();
+            let same = indices.find(|it| {
+                let here = self.verifier.named(*it);
+                here.is_some_and(|(here, _)| here == rules)
+            });
+            match same {
+                Some(index) => next.set_times(index, known.times(place)),
+                None => next.keys = core::mem::take(&mut next.keys).without(name),
+            }
+        }
+        self.snapshot.store(Arc::new(next));
+        self
+    }
+
     /// A new question.
     #[must_use]
     pub fn ask(&self, now: Duration) -> Asked {
@@ -154,6 +194,8 @@ impl KeyCache {
             at: now,
             before: self.id(self.begun.load(Ordering::SeqCst), last),
             phase: Phase::Start,
+            holds_thread: false,
+            place: None,
         }
     }
 
@@ -179,13 +221,8 @@ impl KeyCache {
         let Some(kid) = token.kid() else {
             return judged;
         };
-        let seen = match asked.phase {
-            Phase::Missing { seen } => seen,
-            _ => snapshot.generation(issuer),
-        };
-        asked.phase = Phase::Missing { seen };
         let cause = Cause::UnknownKey(kid);
-        if let Some(wait) = self.since(issuer, asked.before, seen, cause, now.monotonic) {
+        if let Some(wait) = self.since(issuer, asked, None, cause, now.monotonic) {
             return Judged::Wait(wait);
         }
         self.judge_lastly(&token, asked.at, now)
@@ -220,38 +257,22 @@ impl KeyCache {
         }
     }
 
-    /// Asks for every issuer's keys, as far as the settings allow: for a start, so that the first token need not
-    /// wait. Call it again, with the same question, when what it waits for is over, until there is nothing.
-    pub fn warm(&self, asked: &mut Asked, now: Duration) -> Option<Wait> {
-        let first = match asked.phase {
-            Phase::Stale { issuer, .. } => issuer,
-            _ => 0,
-        };
-        for issuer in first..self.schedules.len() {
-            let snapshot = self.snapshot.load();
-            let seen = match asked.phase {
-                Phase::Stale { issuer: of, seen } if of == issuer => seen,
-                _ => snapshot.generation(issuer),
-            };
-            asked.phase = Phase::Stale { issuer, seen };
-            let cause = snapshot.cause(issuer);
-            let wait = self.since(issuer, asked.before, seen, cause, now);
-            if wait.is_some() {
-                return wait;
-            }
-        }
-        None
+    /// Asks for every issuer's keys at once, as far as the settings allow: for a start, so that the first token need not wait.
+    /// Fetch what [`KeyCache::next_fetch`] has then. Returns what there is to wait for.
+    pub fn warm(&self, now: Duration) -> Vec<Wait> {
+        let snapshot = self.snapshot.load();
+        let issuers = 0..self.schedules.len();
+        let waits = issuers.filter_map(|issuer| {
+            let mut schedule = self.lock(issuer)?;
+            self.under_way(issuer, &mut schedule, snapshot.cause(issuer), now)
+        });
+        waits.collect()
     }
 
-    /// Asks for every issuer's keys at once, as far as the settings allow, and waits for nothing: fetch what
-    /// [`KeyCache::next_fetch`] has then.
-    pub fn begin_all(&self, now: Duration) {
-        let before = self.ask(now).before;
-        let snapshot = self.snapshot.load();
-        for issuer in 0..self.schedules.len() {
-            let (seen, cause) = (snapshot.generation(issuer), snapshot.cause(issuer));
-            let _ = self.since(issuer, before, seen, cause, now);
-        }
+    /// How many tokens wait for keys now.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.places.taken()
     }
 
     /// The issuers whose keys these are.
@@ -449,6 +470,21 @@ mod tests {
                 return verdict;
             }
         }
+    }
+
+    /// Two attempts begin at once, and each is there to be fetched; a third question begins no more.
+    #[test]
+    fn all_issuers_are_fetched_at_once() {
+        let verifier = Verifier::from_yaml(include_str!("../../testdata/token.yaml")).unwrap();
+        let cache = KeyCache::new(verifier, FetchSettings::default()).unwrap();
+        let waits = cache.warm(Duration::ZERO);
+        assert_eq!(waits.len(), cache.issuers().count());
+        assert_eq!(cache.warm(Duration::ZERO), waits);
+        let fetches = core::iter::from_fn(|| cache.next_fetch(Duration::ZERO));
+        let attempts: Vec<_> = fetches.map(|fetch| fetch.attempt).collect();
+        let waited: Vec<_> = waits.iter().map(|wait| wait.attempt).collect();
+        assert_eq!(attempts, waited);
+        assert!(attempts.len() > 1);
     }
 
     /// A signature that is known is not checked: one that is wrong passes here, because the test has put it there.

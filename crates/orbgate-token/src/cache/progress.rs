@@ -7,6 +7,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use super::attempt::{AttemptId, Flight, Schedule, Wait};
 use super::discovery::{self, Stage};
 use super::error::FetchError;
+use super::places::BRIEF;
 use super::snapshot::Snapshot;
 use super::when::{Cause, Due, Times};
 use super::{Asked, KeyCache, Phase};
@@ -17,8 +18,8 @@ impl KeyCache {
         let snapshot = self.snapshot.load();
         let seen = match asked.phase {
             Phase::Start => snapshot.generation(issuer),
-            Phase::Stale { seen, .. } => seen,
-            Phase::Current | Phase::Missing { .. } => return None,
+            Phase::Stale { seen } => seen,
+            Phase::Current => return None,
         };
         let cause = snapshot.cause(issuer);
         if matches!(asked.phase, Phase::Start) {
@@ -30,37 +31,77 @@ impl KeyCache {
                 self.expire(issuer, &mut schedule, now);
                 let is_idle = schedule.flight.is_none();
                 let wait = is_idle.then(|| self.begin(issuer, &mut schedule, cause, now));
-                return wait.flatten().filter(|_| due == Due::Now);
+                let wait = wait.flatten().filter(|_| due == Due::Now)?;
+                return self.waits(issuer, asked, wait, now);
             }
         }
-        asked.phase = Phase::Stale { issuer, seen };
-        let wait = self.since(issuer, asked.before, seen, cause, now);
+        asked.phase = Phase::Stale { seen };
+        let wait = self.since(issuer, asked, Some(seen), cause, now);
         if wait.is_none() {
             asked.phase = Phase::Current;
         }
         wait
     }
 
-    /// What to wait for, unless the keys have changed since they were seen, or an attempt that began after
-    /// `before` is over. Begins an attempt if none is under way.
+    /// What to wait for, unless the keys have changed since they were seen, or an attempt that began after the question is over.
+    /// Begins an attempt if none is under way.
     pub(super) fn since(
         &self,
         issuer: usize,
-        before: AttemptId,
-        seen: u64,
+        asked: &mut Asked,
+        seen: Option<u64>,
         cause: Cause,
         now: Duration,
     ) -> Option<Wait> {
         let mut schedule = self.lock(issuer)?;
         self.expire(issuer, &mut schedule, now);
-        let is_new = self.snapshot.load().generation(issuer) != seen;
-        if is_new || schedule.has_ended_since(before) {
+        let is_new = seen.is_some_and(|seen| self.snapshot.load().generation(issuer) != seen);
+        let is_late = now.saturating_sub(asked.at) >= self.settings.timeout;
+        if is_new || is_late || schedule.has_ended_since(asked.before) {
             return None;
         }
+        let wait = self.under_way(issuer, &mut schedule, cause, now)?;
+        drop(schedule);
+        self.waits(issuer, asked, wait, now)
+    }
+
+    /// The attempt that is under way, or that begins now.
+    pub(super) fn under_way(
+        &self,
+        issuer: usize,
+        schedule: &mut Schedule,
+        cause: Cause,
+        now: Duration,
+    ) -> Option<Wait> {
+        self.expire(issuer, schedule, now);
         match &schedule.flight {
             Some(flight) => Some(flight.wait()),
-            None => self.begin(issuer, &mut schedule, cause, now),
+            None => self.begin(issuer, schedule, cause, now),
         }
+    }
+
+    /// How long this token waits for an attempt; `None` if it doesn't.
+    ///
+    /// Anyone can send a token that waits, so each waits no longer than one attempt may take, and only a bounded number do. Past
+    /// their share, tokens wait while the issuer may be about to answer: not if it failed before.
+    fn waits(&self, issuer: usize, asked: &mut Asked, wait: Wait, now: Duration) -> Option<Wait> {
+        let most = self.settings.max_waiting;
+        let place = match asked.place.take() {
+            Some(place) => place,
+            None => self.places.enter(most, asked.holds_thread)?,
+        };
+        let timeout = self.settings.timeout;
+        let latest = match place.is_brief() {
+            true if self.snapshot.load().is_failing(issuer) => return None,
+            true => wait.until.saturating_sub(timeout.saturating_sub(BRIEF)),
+            false => wait.until,
+        };
+        let until = latest.min(asked.at.saturating_add(timeout));
+        if now >= until {
+            return None;
+        }
+        asked.place = Some(place);
+        Some(Wait { until, ..wait })
     }
 
     /// Begins an attempt, unless it is too early for one.

@@ -28,8 +28,12 @@ pub struct FetchSettings {
     pub burst: u32,
     /// The time from one attempt to the next while there are no keys, so that every token is refused: 1 s.
     pub retry: Duration,
-    /// How long one attempt may take altogether: 5 s.
+    /// How long one attempt may take altogether: 5 s. No token waits for longer.
     pub timeout: Duration,
+    /// How many tokens may wait for keys at once: 1,024. Anyone can send a token with an unknown `kid`, so a slow issuer would
+    /// otherwise hold a whole server. Half of them may wait for `timeout`, the others for a second, and only for an issuer that
+    /// didn't fail before. Past that, a token is judged with the keys that there are.
+    pub max_waiting: u32,
 }
 
 impl Default for FetchSettings {
@@ -49,6 +53,7 @@ impl FetchSettings {
         burst: 4,
         retry: Duration::from_secs(1),
         timeout: Duration::from_secs(5),
+        max_waiting: 1024,
     };
 
     /// Checks that every setting is in range.
@@ -84,6 +89,9 @@ impl FetchSettings {
         }
         if !(1..=100).contains(&self.burst) {
             faults.push("`burst` is not 1 to 100".to_owned());
+        }
+        if !(1..=1_000_000).contains(&self.max_waiting) {
+            faults.push("`max_waiting` is not 1 to 1,000,000".to_owned());
         }
         if faults.is_empty() {
             Ok(())
@@ -183,6 +191,27 @@ mod tests {
                 "`retry` is 0, `timeout` is 0",
             ),
             (FetchSettings { ttl: zero, ..good }, "`ttl` is 0"),
+            (
+                FetchSettings {
+                    max_waiting: 1,
+                    ..good
+                },
+                "",
+            ),
+            (
+                FetchSettings {
+                    max_waiting: 0,
+                    ..good
+                },
+                "`max_waiting` is not 1 to 1,000,000",
+            ),
+            (
+                FetchSettings {
+                    max_waiting: 1_000_001,
+                    ..good
+                },
+                "`max_waiting` is not 1 to 1,000,000",
+            ),
             (
                 FetchSettings {
                     ttl_min: zero,

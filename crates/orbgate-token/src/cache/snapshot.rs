@@ -81,6 +81,13 @@ impl Snapshot {
         self.change(issuer, None);
     }
 
+    /// How old an issuer's keys are, which are here already.
+    pub(super) fn set_times(&mut self, issuer: usize, times: Option<Times>) {
+        if let Some(state) = self.issuers.get_mut(issuer) {
+            state.times = times;
+        }
+    }
+
     fn change(&mut self, issuer: usize, times: Option<Times>) {
         if let Some(state) = self.issuers.get_mut(issuer) {
             state.times = times;

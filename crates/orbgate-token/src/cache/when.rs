@@ -266,6 +266,26 @@ mod tests {
         assert!(attempts.may(Cause::UnknownKey(kid(8)), clock.at(31), &SETTINGS));
     }
 
+    /// Only an attempt that began after the question, and brought the keys that are known, tells that a key is missing.
+    #[test]
+    fn a_key_is_missing_only_if_the_last_attempt_could_know_it() {
+        let clock = Clock::new();
+        for (asked, last, fetched, is_noted) in [
+            (10, 10, 10, true),
+            (10, 11, 12, true),
+            (10, 9, 12, false),
+            (10, 11, 9, false),
+            (10, 11, 10, false),
+        ] {
+            let mut attempts = Attempts::default();
+            assert!(attempts.may(Cause::NoKeys, clock.at(last), &SETTINGS));
+            let known = Times::new(clock.at(fetched), Duration::from_secs(600), &SETTINGS);
+            attempts.note_missing(kid(1), clock.at(asked), known, &SETTINGS);
+            let found = attempts.is_missing(kid(1), clock.at(fetched), &SETTINGS);
+            assert_eq!(found, is_noted, "{asked} {last} {fetched}");
+        }
+    }
+
     #[test]
     fn of_many_missing_keys_those_of_before_make_room() {
         let (clock, mut attempts) = (Clock::new(), Attempts::default());

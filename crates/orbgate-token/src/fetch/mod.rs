@@ -43,7 +43,7 @@ pub struct KeyFetcher {
 
 struct Shared {
     cache: KeyCache,
-    client: Client,
+    client: Arc<Client>,
     /// When the cache's time began.
     start: Instant,
     /// Changes whenever an attempt is over.
@@ -92,8 +92,32 @@ impl KeyFetcher {
         Ok(Self {
             shared: Arc::new(Shared {
                 cache: KeyCache::new(verifier, settings)?,
-                client: Client::new(tls),
+                client: Arc::new(Client::new(tls)),
                 start: Instant::now(),
+                ended: watch::Sender::default(),
+            }),
+        })
+    }
+
+    /// A fetcher with the same settings for another configuration. It keeps the keys of the issuers whose rules are the same, so that
+    /// their callers need not wait.
+    ///
+    /// # Errors
+    ///
+    /// None, as long as this one has settings that are in range.
+    pub fn replaced_by(&self, verifier: Verifier) -> Result<Self, SettingsError> {
+        let Shared {
+            cache,
+            client,
+            start,
+            ..
+        } = &*self.shared;
+        let next = KeyCache::new(verifier, *cache.settings())?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                cache: next.taking_over(cache),
+                client: Arc::clone(client),
+                start: *start,
                 ended: watch::Sender::default(),
             }),
         })
@@ -129,15 +153,21 @@ impl KeyFetcher {
         }
     }
 
-    /// Fetches every issuer's keys now, as far as the settings allow: call it when a server starts, so that
+    /// Fetches every issuer's keys now, all at once, as far as the settings allow: call it when a server starts, so that
     /// its first request need not wait.
     pub async fn fetch(&self) {
         let shared = &self.shared;
-        let mut asked = shared.cache.ask(shared.elapsed());
-        while let Some(wait) = shared.cache.warm(&mut asked, shared.elapsed()) {
-            self.start_fetches();
+        let waits = shared.cache.warm(shared.elapsed());
+        self.start_fetches();
+        for wait in waits {
             shared.wait_for(wait).await;
         }
+    }
+
+    /// How many tokens wait for keys now.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        self.shared.cache.waiting()
     }
 
     /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it: for a key

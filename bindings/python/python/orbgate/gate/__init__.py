@@ -225,7 +225,8 @@ class Gate(_native.Gate):
             logger.error(text, *values, exc_info=exc_info)
 
     def _ask(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
-        step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
+        now = time.time(), time.monotonic()
+        step = self.ask(self.policy, method, target, list(headers), *now, holds_thread=True)
         self._keys.start()
         while isinstance(step, _native.Waiting):
             self._keys.wait(step)

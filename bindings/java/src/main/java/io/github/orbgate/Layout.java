@@ -76,6 +76,7 @@ final class Layout {
     static final int TEMPLATES_COLONS = 1;
     static final int TEMPLATES_ANGLES = 2;
     static final int WITH_AUDIT = 4;
+    static final int HOLDS_THREAD = 8;
     static final int MATCHED_NOTHING = 0;
     static final int MATCHED_TEMPLATE = 1;
     static final int MATCHED_UNKNOWN = 2;

@@ -131,7 +131,7 @@ final class Machine {
             int count = headers.stream().mapToInt(List::size).sum();
             Texts texts = new Texts(buffer, TEXTS + count * Layout.Str.SIZE);
             fields.putInt(Layout.GateRequest.STRUCT_SIZE, Layout.GateRequest.SIZE);
-            fields.putInt(Layout.GateRequest.FLAGS, request.bonus().flags | (hasAudit ? Layout.WITH_AUDIT : 0));
+            fields.putInt(Layout.GateRequest.FLAGS, Layout.HOLDS_THREAD | request.bonus().flags | (hasAudit ? Layout.WITH_AUDIT : 0));
             texts.put(Layout.GateRequest.METHOD, method);
             texts.put(Layout.GateRequest.TARGET, target);
             texts.put(Layout.GateRequest.PATH_TEMPLATE, template);
