@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -301,6 +302,23 @@ def test_threads_wait_for_one_fetch() -> None:
     for thread in threads:
         thread.join(10)
     assert answers == [True] * 8
+
+
+def test_a_new_key_costs_no_caller_a_denial() -> None:
+    issuers = [Issuer(), Issuer(kid="new")]
+    gate = Gate(Policy.external(), issuers[0].tokens, fetch=lambda *given: issuers[0].fetch(*given))
+    old, new = ([(b"authorization", issuer.bearer("user", "read:orbs").encode())] for issuer in issuers)
+    assert gate.answer("GET", ORBS, old)
+    issuers.pop(0)
+    with ThreadPoolExecutor(64) as pool:
+        answers = [pool.submit(gate.answer, "GET", ORBS, new) for _ in range(500)]
+        assert all(answer.result() for answer in answers)
+
+    async def ask() -> list[bool]:
+        return [bool(answer) for answer in await asyncio.gather(*(gate.answer_async("GET", ORBS, new) for _ in range(1_000)))]
+
+    gate.forget("https://issuer.test")
+    assert all(asyncio.run(ask()))
 
 
 @pytest.mark.parametrize("error", [OSError("no"), ValueError("a fault of the fetcher"), TimeoutError()])

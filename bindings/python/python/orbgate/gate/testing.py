@@ -38,8 +38,9 @@ class Issuer:
 
     audience = "https://service.test"
 
-    def __init__(self, name: str = "https://issuer.test") -> None:
+    def __init__(self, name: str = "https://issuer.test", *, kid: str = "test") -> None:
         self.name = name
+        self.kid = kid
         self._key = SigningKey()
 
     @property
@@ -59,7 +60,7 @@ class Issuer:
     def fetch(self, url: str, timeout: float, max_bytes: int) -> Fetched:
         """Its keys, whatever is asked."""
         x, y = self._key.point()
-        key = {"kty": "EC", "crv": "P-256", "kid": "test", "x": x, "y": y}
+        key = {"kty": "EC", "crv": "P-256", "kid": self.kid, "x": x, "y": y}
         return Fetched(200, json.dumps({"keys": [key]}).encode())
 
     def bearer(self, kind: str, scopes: str, **claims: Any) -> str:
@@ -76,7 +77,7 @@ class Issuer:
             "scope": scopes,
         }
         told = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-        header = {"alg": "ES256", "typ": "at+jwt", "kid": "test"}
+        header = {"alg": "ES256", "typ": "at+jwt", "kid": self.kid}
         return f"Bearer {self._key.token(json.dumps(header), json.dumps(told))}"
 
 
