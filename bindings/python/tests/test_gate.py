@@ -304,6 +304,31 @@ def test_threads_wait_for_one_fetch() -> None:
     assert answers == [True] * 8
 
 
+@pytest.mark.alone
+def test_callers_with_unknown_keys_leave_threads_for_others() -> None:
+    """Four threads, as in a server with a thread for each request, and an issuer that doesn't answer."""
+    is_slow, is_over = threading.Event(), threading.Event()
+
+    def fetch(url: str, timeout: float, max_bytes: int) -> Fetched:
+        if is_slow.is_set():
+            is_over.wait(60)
+        return world.issuer.fetch(url, timeout, max_bytes)
+
+    world = World(fetch=fetch)
+    unknown = [(b"authorization", Issuer(kid="unknown").bearer("user", "read:orbs").encode())]
+    with ThreadPoolExecutor(4) as pool:
+        assert pool.submit(world.gate.answer, "GET", ORBS, world.headers()).result()
+        is_slow.set()
+        waiting = [pool.submit(world.gate.answer, "GET", ORBS, unknown) for _ in range(4)]
+        began = time.monotonic()
+        assert pool.submit(world.gate.answer, "GET", ORBS, world.headers()).result()
+        waited = time.monotonic() - began
+        refused = [answer.result().refused for answer in waiting]
+        is_over.set()
+    # Without a bound, all four wait until the fetch has taken five seconds.
+    assert waited < 4 and refused == ["key_unknown"] * 4
+
+
 def test_a_new_key_costs_no_caller_a_denial() -> None:
     issuers = [Issuer(), Issuer(kid="new")]
     gate = Gate(Policy.external(), issuers[0].tokens, fetch=lambda *given: issuers[0].fetch(*given))
