@@ -160,6 +160,41 @@ void the_policy_after_a_wait_decides()
     CHECK(!none && !none.words());
 }
 
+// A thread that waits serves no other request, so all but one of those that wait for an issuer's keys give up after a second.
+void few_threads_wait_for_long(const orbgate::Engine &engine)
+{
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool may_answer = false;
+    int answered = 0;
+    const auto slowly = [&](const orbgate::Fetch &) -> std::variant<orbgate::Response, orbgate::FetchFailure> {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] { return may_answer; });
+        return orbgate::FetchFailure::unreachable;
+    };
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.timeout_ms = 600000;
+    const auto gate = std::move(*orbgate::Gate::make(verifier(), slowly, options));
+    std::vector<std::thread> threads;
+    for (int at = 0; at < 8; at++) {
+        threads.emplace_back([&] {
+            CHECK(refused(gate, engine) == "no_keys");
+            const std::lock_guard<std::mutex> lock(mutex);
+            answered++;
+            changed.notify_all();
+        });
+    }
+    {
+        std::unique_lock<std::mutex> lock(mutex);
+        CHECK(changed.wait_for(lock, 300s, [&] { return answered == 7; }));
+        may_answer = true;
+        changed.notify_all();
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+}
+
 } // namespace
 
 int main()
@@ -170,5 +205,6 @@ int main()
     a_body_allows_bonus_orbs();
     what_is_missing_denies(engine);
     the_policy_after_a_wait_decides();
+    few_threads_wait_for_long(engine);
     return 0;
 }
