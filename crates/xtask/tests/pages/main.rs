@@ -15,6 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+mod english;
 mod figures;
 mod floors;
 mod programs;
