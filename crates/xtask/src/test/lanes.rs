@@ -2,8 +2,10 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::env::consts::EXE_EXTENSION;
 use std::fs::{self, File};
 use std::io::{IsTerminal as _, Write as _, stdout};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
@@ -46,11 +48,12 @@ const MARK: &str = "== ";
 /// Runs these steps and returns the names of those that failed.
 pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>> {
     let (start, before) = (Instant::now(), process::of_children());
+    let own = own(project)?;
     // One step alone is seen as it runs.
     let live = steps.len() == 1;
     let in_lane = |lane: Lane| {
         let steps = steps.iter().filter(|step| step.lane() == lane);
-        let rows = steps.map(|step| run(project, *step, live));
+        let rows = steps.map(|step| run(project, &own, *step, live));
         rows.collect::<Result<Vec<_>>>()
     };
     let mut rows = Vec::new();
@@ -64,6 +67,7 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
         })
     })?;
     rows.extend(in_lane(Lane::Quiet)?);
+    fs::remove_file(&own)?;
     let together = Row {
         step: "together".to_owned(),
         times: [
@@ -88,8 +92,19 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
         .collect())
 }
 
+/// A copy of this program, because the step `tests` builds it again and so removes the original.
+fn own(project: &Project) -> Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let home = project.target.join("xtask").join("lanes");
+    fs::create_dir_all(&home)?;
+    let name = format!("xtask-{}", std::process::id());
+    let copy = home.join(name).with_extension(EXE_EXTENSION);
+    fs::copy(&own, &copy).context("a copy of this program")?;
+    Ok(copy)
+}
+
 /// Runs a step as a process of its own; whether it passed, and its row.
-fn run(project: &Project, step: Step, live: bool) -> Result<(bool, String)> {
+fn run(project: &Project, own: &Path, step: Step, live: bool) -> Result<(bool, String)> {
     let name = step.name();
     let inputs = Inputs::of(project, &name, &step.covers()).filter(|_| !in_ci());
     let home = project.target.join("xtask").join("log");
@@ -97,8 +112,7 @@ fn run(project: &Project, step: Step, live: bool) -> Result<(bool, String)> {
     let path = home.join(&name);
     let mut log = File::create(&path)?;
     println!("== {name}: {}", step.about());
-    let own = std::env::current_exe()?;
-    let program = Program::at(&own).words("test --here").arg(&name);
+    let program = Program::at(own).words("test --here").arg(&name);
     let program = match stdout().is_terminal() {
         true => program.env("CARGO_TERM_COLOR", "always"),
         false => program,
