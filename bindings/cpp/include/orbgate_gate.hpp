@@ -12,6 +12,7 @@
 #include <iterator>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "orbgate.hpp"
 
@@ -279,19 +280,36 @@ private:
         // Waits for the fetches under way.
         ~State()
         {
-            std::unique_lock<std::mutex> lock(mutex);
-            ended.wait(lock, [this] { return fetching == 0; });
+            {
+                std::unique_lock<std::mutex> lock(mutex);
+                ended.wait(lock, [this] { return fetching == 0; });
+            }
+            join_ended();
         }
 
         void start_fetches()
         {
+            join_ended();
             OrbgateFetch *fetch = nullptr;
             while (orbgate_gate_next_fetch(gate.get(), monotonic_ms(), &fetch) == ORBGATE_STATUS_OK && fetch != nullptr) {
-                {
-                    const std::lock_guard<std::mutex> lock(mutex);
-                    fetching++;
+                const std::lock_guard<std::mutex> lock(mutex);
+                threads.emplace_back([this, fetch] { run(fetch); });
+                fetching++;
+            }
+        }
+
+        // Joins the threads of earlier fetches, once none is under way. A detached thread could outlive the program.
+        void join_ended()
+        {
+            std::vector<std::thread> done;
+            {
+                const std::lock_guard<std::mutex> lock(mutex);
+                if (fetching == 0) {
+                    done.swap(threads);
                 }
-                std::thread([this, fetch] { run(fetch); }).detach();
+            }
+            for (std::thread &thread : done) {
+                thread.join();
             }
         }
 
@@ -355,6 +373,7 @@ private:
         std::mutex mutex;
         std::condition_variable ended; // an attempt has ended
         std::size_t fetching = 0;
+        std::vector<std::thread> threads;
     };
 
     explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
