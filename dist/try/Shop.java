@@ -56,7 +56,9 @@ public class Shop {
                     if (!token.isEmpty()) {
                         request.header("Authorization", token);
                     }
-                    statuses.add("" + HttpClient.newHttpClient().send(request.build(), BodyHandlers.discarding()).statusCode());
+                    // By default, the client offers HTTP/2 with `Upgrade: h2c`, which a gate denies.
+                    HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+                    statuses.add("" + client.send(request.build(), BodyHandlers.discarding()).statusCode());
                 }
                 System.out.println(statuses);
             }
