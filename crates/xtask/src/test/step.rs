@@ -162,7 +162,15 @@ impl Step {
             // The tests of the pages read everything.
             Self::Tests => &["."],
             Self::Msrv | Self::Deny => &["Cargo.lock", "Cargo.toml", "crates/*/Cargo.toml"],
-            Self::Features => &["Cargo.toml", "crates", ":!crates/xtask"],
+            Self::Features => &[
+                "Cargo.toml",
+                "crates/*/Cargo.toml",
+                "crates/*/src",
+                // Not published.
+                ":!crates/xtask",
+                ":!crates/orbgate-exchange",
+                ":!crates/orbgate-testing",
+            ],
             Self::Fuzz | Self::FuzzRun => &["fuzz", "crates/*/src/lib.rs"],
             Self::Package => &["Cargo.toml", "crates/*/Cargo.toml", "dist", "LICENSE-*"],
             Self::Install => &["bindings/c/install", "bindings/c/include", "dist/try"],
