@@ -172,8 +172,17 @@ impl Step {
                 ":!crates/orbgate-testing",
             ],
             Self::Fuzz | Self::FuzzRun => &["fuzz", "crates/*/src/lib.rs"],
-            Self::Package => &["Cargo.toml", "crates/*/Cargo.toml", "dist", "LICENSE-*"],
-            Self::Install => &["bindings/c/install", "bindings/c/include", "dist/try"],
+            Self::Package => &[
+                "Cargo.toml",
+                "crates/*/Cargo.toml",
+                "dist/*/rust.sh",
+                "LICENSE-*",
+            ],
+            Self::Install => &[
+                "bindings/c/install",
+                "bindings/c/include",
+                "dist/try/library.sh",
+            ],
             Self::GoModule => &["bindings/go", "dist/pack/go.sh", "dist/try/go.sh"],
             Self::Dist => &[
                 "dist",
