@@ -22,7 +22,7 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
     text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
-/// How a text marks its end: what is half written doesn't.
+/// How a file marks its end. A half-written file has no mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
     /// By YAML's end marker.
@@ -39,7 +39,7 @@ impl Ending {
         }
     }
 
-    /// What is wrong with a version that ends so, after one that ended like the former.
+    /// Checks how a version ends, compared with the previous one.
     pub(crate) const fn fault_after(
         self,
         former: Self,
@@ -57,7 +57,7 @@ impl Ending {
     }
 }
 
-/// Puts a text in place of a file, all at once and on the disk: a crash leaves the old text or the new one.
+/// Replaces a file at once and on the disk. After a crash, it has either the old content or the new content.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;

@@ -84,7 +84,7 @@ impl Limits {
 }
 
 impl Config {
-    /// How many files are open if every place has as many connections as it may: sockets, and what the program has besides.
+    /// How many files are open if every place has as many connections as it may: sockets, and the files of the program itself.
     pub(crate) fn open_files(&self) -> u64 {
         const BESIDES: usize = 64;
         let place = |limits: Limits| limits.connections.saturating_add(Limits::TOLD);

@@ -145,7 +145,7 @@ impl Follower {
         }
     }
 
-    /// Who tells to look wants to hear of the file. What has a seal is whole, and need not rest.
+    /// An operator who asks for a look expects an answer. A sealed file is complete, so it needn't rest.
     fn forget_refusal(&mut self, file: Option<&PolicyFile>) {
         let is_refused = |judged: &mut Judged| matches!(judged.verdict, Verdict::Refused);
         self.judged.take_if(is_refused);
@@ -237,7 +237,7 @@ impl Follower {
     }
 }
 
-/// Whether a text carries a seal; whether it's the right one is judged with the policy.
+/// Whether a file has a seal. The policy's reader checks whether it's the right one.
 fn has_seal(text: &[u8]) -> bool {
     core::str::from_utf8(text).is_ok_and(orbgate_analysis::is_sealed)
 }
