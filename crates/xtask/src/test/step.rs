@@ -165,7 +165,7 @@ impl Step {
             Self::Features => &[
                 "Cargo.toml",
                 "crates/*/Cargo.toml",
-                "crates/*/src",
+                "crates/*/src/*",
                 // Not published.
                 ":!crates/xtask",
                 ":!crates/orbgate-exchange",
@@ -195,7 +195,7 @@ impl Step {
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
             Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
             Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src"],
-            Self::Mutants => &["crates/*/src", ".cargo/mutants.toml"],
+            Self::Mutants => &["crates/*/src/*", ".cargo/mutants.toml"],
             Self::C => &["bindings/c", "bindings/cpp"],
             Self::Gateway => &["examples/gateway"],
             Self::Java => &["bindings/c", "bindings/java"],
@@ -372,6 +372,20 @@ fn features(project: &Project) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_path_that_a_step_covers_has_files() {
+        for step in Step::all() {
+            for path in step.covers() {
+                let path = path.trim_start_matches(":!");
+                let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+                let list = Program::parse("git ls-files --")
+                    .arg(path)
+                    .within(root.as_ref());
+                assert!(!list.read().unwrap().is_empty(), "{step:?}: {path}");
+            }
+        }
+    }
 
     /// The table of CONTRIBUTING.md has each step with its sentence and when it runs, in the order of the steps.
     #[test]
