@@ -359,7 +359,7 @@ def overload(report: Report, programs: Programs, seconds: int) -> None:
         f"| memory in KiB, every 10 s | {' '.join(map(str, memory))} |\n"
     )
     for line in metrics:
-        if re.match(r"orbgate_(gateway_(faults|loads)|policy_loads)_total{", line):
+        if re.match(r"orbgate_(gateway_(errors|loads)|policy_loads)_total{", line):
             report.say(f"- `{line}`")
     if said["wrong"]:
         report.fail(f"{said['wrong']} wrong answers: {said['examples']}")

@@ -105,12 +105,12 @@ def compare(listed: dict[str, float], counted: dict[str, float]) -> list[str]:
     >>> compare({"a": 100, "b": 100, "c": 100, "d": 100, "old": 1}, {"a": 102.9, "b": 103.1, "c": 97.1, "d": 90, "new": 1})
     ['b: 100 → 103.1 instructions', 'd: 100 → 90 instructions', 'new: None → 1 instructions', 'old: 1 → None instructions']
     """
-    faults = []
+    diagnostics = []
     for name in {**listed, **counted}:
         before, now = listed.get(name), counted.get(name)
         if None in (before, now) or abs(now / before - 1) * 100 > ROOM:
-            faults.append((name, f"{name}: {before} → {now} instructions"))
-    return [fault for _, fault in sorted(faults)]
+            diagnostics.append((name, f"{name}: {before} → {now} instructions"))
+    return [diagnostic for _, diagnostic in sorted(diagnostics)]
 
 
 def check_start(programs: pathlib.Path) -> None:
@@ -164,8 +164,8 @@ def main(processor: str, *options: str) -> None:
         path.write_text(HEAD.format(how, UPDATE, version) + "".join(f"{each}\t{now}\n" for each, now in counted.items()))
         return
     listed = dict(line.split("\t") for line in lines if not line.startswith("#"))
-    if faults := compare({each: float(before) for each, before in listed.items()}, counted):
-        sys.exit("\n".join([*faults, f"if that is meant, {path} belongs into the same commit: {UPDATE}"]))
+    if diagnostics := compare({each: float(before) for each, before in listed.items()}, counted):
+        sys.exit("\n".join([*diagnostics, f"if that is meant, {path} belongs into the same commit: {UPDATE}"]))
     print(f"every path that was counted is within {ROOM} % of {path}")
     if processor == "x86-64":
         check_start(programs)

@@ -59,5 +59,5 @@ for line in range(1, LINES + 1):
         peaks.append(int(status.split("VmHWM:")[1].split()[0]))
         print(f"{line:>12} lines answered, peak memory {peaks[-1]} KiB", flush=True)
 assert replay.stdout.read() == "", "more answers than lines"
-assert replay.wait() == 2, f"faulty lines are said by exit code 2, not {replay.returncode}"
+assert replay.wait() == 2, f"invalid lines are said by exit code 2, not {replay.returncode}"
 assert peaks[-1] <= MOST_KIB and peaks[-1] - peaks[0] <= SLACK_KIB, f"peak memory grew: {peaks}"

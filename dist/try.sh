@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs and runs what was packed where there is no Rust and no checkout: try.sh KIND…. A trial gets nothing of this environment but the
-# folders of programs without those that have Rust's, the guides, and the runners of the cases.
+# folders of programs without those that have Rust's, the guides, the runners of the cases, and a test issuer.
 set -euo pipefail
 . "$RELEASE"
 
@@ -12,7 +12,7 @@ done
 
 home=$(mktemp --directory "${TMPDIR:-/tmp}/orbgate-try-XXXXXX")
 trap 'chmod -R u+w "$home"; rm -rf "$home"' EXIT
-cp --recursive --dereference --parents bindings/*/{README.md,conformance,example} dist policy crates/orbgate-cli/README.md "$home"
+cp --recursive --dereference --parents bindings/*/{README.md,conformance,example} bindings/node/testing.js dist policy crates/orbgate-cli/README.md "$home"
 
 while read -r -d : folder; do
     for program in cargo rustc rustup maturin; do

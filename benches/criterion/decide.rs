@@ -63,7 +63,7 @@ fn check(engine: &Engine, asks: &[Ask], requests: &[Request<'_>]) {
     for (ask, request) in asks.iter().zip(requests) {
         let decision = engine.decide(request);
         assert!(decision.is_allow(), "{}", ask.target);
-        assert_eq!(decision.route(), Some(ask.route.as_str()));
+        assert_eq!(decision.route_name(), Some(ask.route.as_str()));
     }
 }
 

@@ -13,9 +13,23 @@ awk -v home="$home" '
     file { print > file }
     END { exit count < 5 }' README.md
 cd "$home"
+issuer=
+trap 'kill $issuer' EXIT
+# As the guide's example: the status of a call with this bearer token.
+call() { curl --silent --output /dev/null --write-out '%{http_code}' --header "Authorization: Bearer $1" "http://127.0.0.1:$port/orders" || :; }
+token() { curl --silent "http://$address/token?scope=$1"; }
 go mod init guide
 go mod edit -replace="github.com/orbgate/orbgate/bindings/go=$module"
 go mod tidy
+go build "$@" -o issue github.com/orbgate/orbgate/bindings/go/orbgate/gate/gatetest/issuer
+./issue 0 2> issued &
+issuer=$!
+while ! grep -q tokens.yaml issued; do
+    kill -0 $issuer
+    sleep 0.1
+done
+address=$(sed -n 's#.*http://\([^/]*\)/token?.*#\1#p' issued)
+curl --silent --fail --output tokens.yaml "http://$address/tokens.yaml"
 for program in [0-9]*; do
     if grep -q ListenAndServe "$program/main.go"; then
         # On a free port: if a server ends at once, another program has its port.
@@ -28,13 +42,17 @@ for program in [0-9]*; do
             go build "$@" -o "$program/server" "./$program/on_port"
             "$program/server" &
             server=$!
-            trap 'kill $server' EXIT
+            trap 'kill $server $issuer' EXIT
             while [ -z "$status" ] && kill -0 "$server" 2> /dev/null; do
                 sleep 0.1
                 status=$(curl --silent --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/api/v1/external/orbs") || status=
             done
+            if [ "$status" = 401 ] && grep -q "GET /orders" "$program/main.go"; then
+                status="$(call none) $(call "$(token write:orders)") $(call "$(token read:orders)")"
+                [ "$status" != "401 403 200" ] || status=401
+            fi
             kill "$server" 2> /dev/null || :
-            trap - EXIT
+            trap 'kill $issuer' EXIT
         done
         [ "$status" = 401 ] || { echo "a server answers $status, and not 401" >&2; exit 1; }
     else

@@ -43,9 +43,19 @@ export interface GateOptions {
   };
   /** Fetches keys, through a proxy for example. */
   readonly fetch?: FetchKeys;
-  /** Adds one to a counter: `orbgate_decisions_total`, `orbgate_tokens_refused_total`, `orbgate_misrouted_total`, `orbgate_policy_loads_total`. */
+  /**
+   * Routes that need no token, written as in a policy with the whole path: `["GET /healthz"]`. A gate, or `reload`, throws if a path fits both one
+   * of them and a route of the policy.
+   */
+  readonly public?: readonly string[];
+  /** "pass" lets a browser ask with `OPTIONS`, without a token, whether a cross-origin request is allowed, if its route is declared. "deny" by default. */
+  readonly corsPreflight?: "deny" | "pass";
+  /**
+   * Adds one to a counter: `orbgate_decisions_total`, `orbgate_tokens_refused_total`, `orbgate_misrouted_total`, `orbgate_policy_loads_total`,
+   * `orbgate_audit_lost_total`.
+   */
   readonly count?: (name: string, labels: Readonly<Record<string, string>>) => void;
-  /** Gets a line of JSON for each decision, without the end of the line. */
+  /** Gets a line of JSON for each decision, without the end of the line. No answer depends on a hook: its first failure is logged. */
   readonly audit?: (line: string) => void;
   /** `console` by default. */
   readonly log?: Log;
@@ -64,7 +74,7 @@ export interface Question {
   readonly origin?: readonly Text[];
   /** Every value of `Access-Control-Request-Method`. */
   readonly accessControlRequestMethod?: readonly Text[];
-  /** The names of all headers, or at least those that contain `method` and those that begin with `http2-`: some override the method. */
+  /** The names of all headers, or at least those that contain `method`: some override the method. */
   readonly headerNames: readonly string[];
   /** The template that a router has taken, as `/users/:id`; `null` if it does not say. Another one than the decided is a denial. */
   readonly template?: string | null;
@@ -99,6 +109,8 @@ export interface Answer {
   readonly refused: string | null;
   /** Where the router went instead of the allowed route; empty if it did not say, `null` if they agree. */
   readonly misrouted: string | null;
+  /** The template of an allowed request that needs no token, whose decision has no route; else `null`. */
+  readonly publicTemplate: string | null;
 }
 
 /** How an issuer's keys are. */
@@ -134,7 +146,7 @@ export interface RouteDifference {
 /** From a request as it came to its answer: the token is verified, the policy decides. One for the whole service. */
 export class Gate implements Disposable {
   /**
-   * `tokens` is the configuration of the issuers, YAML. Throws a `PolicyError` that names every fault. With a `Handle` every request is
+   * `tokens` is the configuration of the issuers, YAML. Throws a `PolicyError` that names every error. With a `Handle` every request is
    * decided by the engine that it holds then.
    */
   constructor(policy: Engine | Handle, tokens: Text, options?: GateOptions);
@@ -143,7 +155,7 @@ export class Gate implements Disposable {
   /** Holds the policy in force. */
   readonly policy: Handle;
   /**
-   * Puts a new version of the policy's file in force for every later request. Throws a `PolicyError` if it has faults or lacks the end
+   * Puts a new version of the policy's file in force for every later request. Throws a `PolicyError` if it has errors or lacks the end
    * marker, as a half-written file does; the former policy stays.
    */
   reload(file: Text | FileUrl): Engine;
@@ -167,7 +179,8 @@ export class Gate implements Disposable {
 export class Allowed {
   private constructor();
   readonly decision: Allow;
-  readonly token: VerifiedToken;
+  /** `null` for a public route, whatever token came. */
+  readonly token: VerifiedToken | null;
   /** What the call consumes by the body of its request, which may allow bonus orbs. */
   charge(body: Text): Charge | null;
 }
@@ -208,7 +221,8 @@ export interface GuardedServer {
 /**
  * Decides what a server gives to other listeners than its request handler, before they get it: `upgrade` (a WebSocket handshake, as the `GET`
  * that it is), `connect`, `checkContinue` and `checkExpectation`. Returns the server. `listener`, `middleware` and `hono` deny every request of
- * a server that has such listeners and no guard; `fastify` guards its server itself.
+ * a server that has such listeners and no guard; `fastify` guards its server itself. Call it before the server listens: behind Hono's server, or a
+ * function of your own, the gate knows the server only from its first request, which an upgrade can precede.
  */
 export function guard<Server extends GuardedServer>(gate: Gate, server: Server): Server;
 

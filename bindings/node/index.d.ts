@@ -35,7 +35,8 @@ export type TokenKind =
 /** Why a call is allowed. */
 export type AllowReason =
   | "scope_not_applicable"
-  | "scope_held";
+  | "scope_held"
+  | "public_route";
 
 /** Why a call is denied. */
 export type DenyReason =
@@ -167,9 +168,9 @@ export class Engine implements Disposable {
   private constructor();
   /** The policy that is compiled into the library: the table of the specification. */
   static external(): Engine;
-  /** Compiles the text of a policy file. Throws a `PolicyError` that names every fault. */
+  /** Compiles the text of a policy file. Throws a `PolicyError` that names every error. */
   static fromYaml(yaml: Text): Engine;
-  /** Compiles a policy file; blocks while it is read. Throws a `PolicyError` that names every fault. */
+  /** Compiles a policy file; blocks while it is read. Throws a `PolicyError` that names every error. */
   static fromFile(path: Text | FileUrl): Engine;
 
   /** The policy's digest, `sha256:…`. */
@@ -219,7 +220,7 @@ export class ScopeSet implements Disposable {
   [Symbol.dispose](): void;
 }
 
-/** A place that holds an engine, for hot reload. A decision comes from exactly one engine, which its `policy` names. */
+/** Holds an engine, for hot reload. A decision comes from exactly one engine, which its `policy` names. */
 export class Handle {
   constructor(engine: Engine);
   /** The engine that the handle holds now, for several questions to one policy. */
@@ -280,24 +281,24 @@ export class OrbgateError extends Error {
 }
 
 /** One thing wrong with a policy. */
-export interface Fault {
+export interface Diagnostic {
   /** From 1. */
   readonly line: number;
   /** In characters, from 1. */
   readonly column: number;
-  /** Lower case, no final period, without the place. */
+  /** Lower case, no final period, without the location. */
   readonly message: string;
 }
 
-/** A policy that cannot be used, or a file that cannot be read, whose `cause` is Node's own error. `message` has a line `[path:]line:column: …` for each fault. */
+/** A policy that cannot be used, or a file that cannot be read, whose `cause` is Node's own error. `message` has a line `[path:]line:column: …` for each error. */
 export class PolicyError extends OrbgateError {
-  /** Place of the first fault; 0 where the error has none. */
+  /** Location of the first error; 0 if the error has none. */
   readonly line: number;
   readonly column: number;
   /** The file, as it was given. */
   readonly path: string | null;
-  /** Every fault, in the order of the file. */
-  readonly faults: readonly Fault[];
+  /** Every error, in the order of the file. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** The version of the library, as in `0.1.0`. */

@@ -5,7 +5,7 @@ export type Source = object | URL | PromiseLike<object>;
 
 /**
  * Gives the classes of this package over WebAssembly: for browsers, edge runtimes and wherever no shared library can be loaded. The
- * module is that of this package unless another place is named: the same for as long as the program runs.
+ * module is that of this package unless another source is given: the same for as long as the program runs.
  *
  * It must come before anything else of this package is used.
  */

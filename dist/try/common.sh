@@ -11,7 +11,7 @@ program() { first "$1" <(sed -n "/^## A first decision/,\$p" "$2"); }
 protection() { sed -n '/^## Protect a service/,$p' "$1"; }
 
 # What a guide asks for its service by curl: asked GUIDE.
-asked() { protection "$1" | sed -n 's/^\$ curl -i //p' | head -n 1; }
+asked() { protection "$1" | sed -nE 's/^\$ (curl -i|call\(\) .*) (http:[^ ;]*).*/\2/p' | head -n 1; }
 
 # Fails if a program prints anything else: prints EXPECTED PROGRAM….
 prints() {

@@ -18,7 +18,7 @@ use orbgate_capi::handle::{
     orbgate_handle_new, orbgate_handle_retain, orbgate_handle_store,
 };
 use orbgate_capi::scope_set::{
-    OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_from_text, orbgate_scope_set_retain,
+    OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_from_string, orbgate_scope_set_retain,
 };
 use orbgate_capi::status::OrbgateStatus;
 use orbgate_capi::text::OrbgateStr;
@@ -164,7 +164,7 @@ impl Alive {
             Call::Set(number, scopes) => {
                 let (engine, mut set) = (one(&self.engines, number), null_mut());
                 let status = unsafe {
-                    orbgate_scope_set_from_text(
+                    orbgate_scope_set_from_string(
                         engine,
                         scopes.as_ptr().cast(),
                         scopes.len(),

@@ -130,7 +130,7 @@ fn widens(old: &Engine, new: &Engine) -> bool {
             let asked = request(call, ALL);
             let routes = [old, new].map(|engine| {
                 let decision = engine.decide(&asked);
-                (decision.reason(), decision.route())
+                (decision.reason(), decision.route_name())
             });
             if seen.contains(&routes) {
                 return false;

@@ -1,4 +1,4 @@
-//! Any bytes as a policy: faults with places inside the text, or an engine that decides each of its own routes as it says.
+//! Any bytes as a policy: errors with locations inside the text, or an engine that decides each of its own routes as it says.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,13 +10,13 @@ fuzz_target!(|text: &str| {
         Err(error) => {
             // Both characters may end a line.
             let lines = text.split(['\n', '\r']).count() + 1;
-            assert!(!error.faults().is_empty());
-            for fault in error.faults() {
+            assert!(!error.diagnostics().is_empty());
+            for diagnostic in error.diagnostics() {
                 assert!(
-                    (1..=lines).contains(&(fault.place.line as usize)),
-                    "{fault:?}"
+                    (1..=lines).contains(&(diagnostic.location.line as usize)),
+                    "{error:?}"
                 );
-                assert!(!fault.message.contains('\n'), "{fault:?}");
+                assert!(!diagnostic.message.contains('\n'), "{error:?}");
             }
         }
     }

@@ -22,6 +22,7 @@ use reference::Ask;
 #[derive(Arbitrary, Debug)]
 struct Input {
     encoded_params: bool,
+    trailing_slash: bool,
     method: Method,
     target: Vec<u8>,
     kind: Option<u8>,
@@ -37,21 +38,17 @@ enum Method {
     Other(Vec<u8>),
 }
 
-static POLICIES: LazyLock<[(Model, Engine); 2]> = LazyLock::new(|| {
-    [false, true].map(|encoded_params| {
-        let model = model(encoded_params);
+static POLICIES: LazyLock<[(Model, Engine); 4]> = LazyLock::new(|| {
+    [0, 1, 2, 3].map(|bits| {
+        let model = model(bits & 1 == 1, bits & 2 == 2);
         let engine = engine::engine(&model);
         (model, engine)
     })
 });
 
 fuzz_target!(|input: Input| {
-    let [strict, encoded] = &*POLICIES;
-    let (model, engine) = if input.encoded_params {
-        encoded
-    } else {
-        strict
-    };
+    let at = usize::from(input.encoded_params) | usize::from(input.trailing_slash) << 1;
+    let (model, engine) = &POLICIES[at];
     let kinds = ["user", "organisation", "service"];
     let ask = Ask {
         method: match input.method {
@@ -73,7 +70,7 @@ fuzz_target!(|input: Input| {
 });
 
 /// Templates that overlap, differ in case, have characters that may be escaped, and an api for users.
-fn model(encoded_params: bool) -> Model {
+fn model(encoded_params: bool, trailing_slash: bool) -> Model {
     let route = |text: &str, orbs| {
         let (method, path) = text.split_once(" /").unwrap();
         Route {
@@ -98,6 +95,7 @@ fn model(encoded_params: bool) -> Model {
     };
     Model {
         encoded_params,
+        trailing_slash,
         apis: vec![
             api(
                 "one",

@@ -150,7 +150,7 @@ fn judge(table: &Table, decision: &Decision<'_>) -> Answer {
         other => panic!("{other:?}"),
     };
     let route = decision
-        .route()
+        .route_name()
         .and_then(|name| table.rows.iter().position(|row| row.name == name));
     Answer::Decided(reason, route)
 }

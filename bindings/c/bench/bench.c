@@ -80,7 +80,7 @@ static const OrbgateScopeSet *interned(const Request *request)
         }
     }
     OrbgateScopeSet *set = NULL;
-    must(orbgate_scope_set_from_text(engine, request->scopes, request->scopes_len, &set));
+    must(orbgate_scope_set_from_string(engine, request->scopes, request->scopes_len, &set));
     return set;
 }
 

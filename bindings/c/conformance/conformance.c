@@ -185,7 +185,7 @@ static OrbgateDecision ask(const OrbgateEngine *engine, char *const row[COLUMNS]
         token.scopes = scopes.data;
         token.scopes_len = scopes.len;
     } else if (status == ORBGATE_STATUS_OK) {
-        status = orbgate_scope_set_from_text(engine, scopes.data, scopes.len, &set);
+        status = orbgate_scope_set_from_string(engine, scopes.data, scopes.len, &set);
         token.scope_set = set;
     }
     uint32_t flags = (strcmp(row[BONUS], "yes") == 0 ? ORBGATE_ALLOW_BONUS_ORBS : 0) | ORBGATE_PACK_ABOUT;
@@ -241,8 +241,8 @@ static void run(const char *file, size_t line, char *const row[COLUMNS], const O
     bool wrong = false;
     for (size_t way = 0; way < 4; way++) {
         OrbgateDecision decision = ask(engine, row, way);
-        OrbgateDecisionText words = orbgate_decision_text_init();
-        if (orbgate_engine_decision_text(engine, &decision, &words) != ORBGATE_STATUS_OK) {
+        OrbgateDecisionStrings words = orbgate_decision_strings_init();
+        if (orbgate_engine_decision_strings(engine, &decision, &words) != ORBGATE_STATUS_OK) {
             stop("a decision has no words", row[NAME]);
         }
         if (decision.about != about(engine, row) || (decision.about == 0) != (words.about.data == NULL)) {

@@ -42,8 +42,8 @@ static void deny(const OrbgateEngine *engine, const OrbgateDecision *decision)
 static void allow(const OrbgateEngine *engine, const OrbgateDecision *decision)
 {
     char body[512];
-    OrbgateDecisionText words = orbgate_decision_text_init();
-    if (orbgate_engine_decision_text(engine, decision, &words) != ORBGATE_STATUS_OK) {
+    OrbgateDecisionStrings words = orbgate_decision_strings_init();
+    if (orbgate_engine_decision_strings(engine, decision, &words) != ORBGATE_STATUS_OK) {
         deny(engine, decision);
         return;
     }

@@ -14,7 +14,7 @@
  * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
  *   must a decision of all zeros. No error is kept for a thread or the process: what went wrong is in the
  *   status and, for policies, in an OrbgateError that the caller owns.
- * - No panic leaves the library: a fault in it is ORBGATE_STATUS_PANIC, and the next call works.
+ * - No panic leaves the library: an error in it is ORBGATE_STATUS_PANIC, and the next call works.
  * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at
  *   its end; all zeros there means the same as not being there.
  *
@@ -135,7 +135,7 @@ enum OrbgateStatus
    */
   ORBGATE_STATUS_INVALID_ARGUMENT = 1,
   /**
-   * The policy has faults; the error names each with its line and column.
+   * The policy has errors; the error names each with its line and column.
    */
   ORBGATE_STATUS_INVALID_POLICY = 2,
   /**
@@ -147,11 +147,11 @@ enum OrbgateStatus
    */
   ORBGATE_STATUS_NOT_FOUND = 4,
   /**
-   * A fault of the library was caught: the call had no effect, and the library goes on working.
+   * An error of the library was caught: the call had no effect, and the library goes on working.
    */
   ORBGATE_STATUS_PANIC = 5,
   /**
-   * The configuration of tokens, or an option of a gate, has faults; the error names each.
+   * The configuration of tokens, or an option of a gate, has errors; the error names each.
    */
   ORBGATE_STATUS_INVALID_CONFIGURATION = 6,
 };
@@ -240,6 +240,10 @@ enum OrbgateReason
    * Allowed: the token carries the required scope.
    */
   ORBGATE_REASON_SCOPE_HELD = 9,
+  /**
+   * Allowed: the route needs no token.
+   */
+  ORBGATE_REASON_PUBLIC_ROUTE = 10,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -485,6 +489,16 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_CHALLENGE_NONE 2
 
 /**
+ * In `OrbgateGateOptions.cors_preflight`: a browser's question before a cross-origin request is decided as any other request.
+ */
+#define ORBGATE_CORS_PREFLIGHT_DENY 0
+
+/**
+ * In `OrbgateGateOptions.cors_preflight`: it passes without a token, if the method that it asks about is declared for the path.
+ */
+#define ORBGATE_CORS_PREFLIGHT_PASS 1
+
+/**
  * How a router writes the parameters of its templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
  */
 #define ORBGATE_TEMPLATES_BRACES 0
@@ -552,6 +566,11 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_STEP_CHECK_SIGNATURE 3
 
 /**
+ * The answer to a question. Owned by the caller, immutable.
+ */
+typedef struct OrbgateAnswer OrbgateAnswer;
+
+/**
  * A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
  * `orbgate_engine_free` takes one away.
  */
@@ -575,7 +594,7 @@ typedef struct OrbgateFetch OrbgateFetch;
 typedef struct OrbgateGate OrbgateGate;
 
 /**
- * A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
+ * Holds an engine, for hot reload: readers never wait, and every decision comes from exactly
  * one engine. Shared by reference counting.
  */
 typedef struct OrbgateHandle OrbgateHandle;
@@ -683,7 +702,21 @@ typedef struct OrbgateDecision {
 } OrbgateDecision;
 
 /**
- * A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
+ * String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string.
+ */
+typedef struct OrbgateStr {
+  /**
+   * The first byte, or null.
+   */
+  const char *data;
+  /**
+   * How many bytes.
+   */
+  size_t len;
+} OrbgateStr;
+
+/**
+ * A column of strings, as Arrow lays out utf8: the string of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
  * of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
  * `data_len`. The first need not be 0.
  */
@@ -735,7 +768,7 @@ typedef struct OrbgateBatch {
    */
   const uint8_t *kinds;
   /**
-   * Each row's scopes as text, separated by spaces: only with `kinds`.
+   * Each row's scopes as a string, separated by spaces: only with `kinds`.
    */
   struct OrbgateColumn scopes;
   /**
@@ -772,20 +805,6 @@ typedef struct OrbgateRouteId {
 } OrbgateRouteId;
 
 /**
- * Text of the library: UTF-8, not NUL-terminated. `data` is null where there is no text.
- */
-typedef struct OrbgateStr {
-  /**
-   * The first byte, or null.
-   */
-  const char *data;
-  /**
-   * How many bytes.
-   */
-  size_t len;
-} OrbgateStr;
-
-/**
  * An error as a whole.
  */
 typedef struct OrbgateErrorInfo {
@@ -798,23 +817,23 @@ typedef struct OrbgateErrorInfo {
    */
   int32_t code;
   /**
-   * Line of the first fault, from 1; 0 where the error has no place.
+   * Line of the first error, from 1; 0 where the error has no location.
    */
   uint32_t line;
   /**
-   * Column of the first fault in characters, from 1; 0 where the error has no place.
+   * Column of the first error in characters, from 1; 0 where the error has no location.
    */
   uint32_t column;
   /**
-   * How many faults there are to ask for with `orbgate_error_fault`.
+   * How many errors there are to ask for with `orbgate_error_diagnostic`.
    */
-  size_t fault_count;
+  size_t diagnostic_count;
   /**
-   * Everything in one text: a line `[path:]line:column: message` for each fault.
+   * Everything in one string: a line `[path:]line:column: message` for each error.
    */
   struct OrbgateStr message;
   /**
-   * The file, as it was given; no text where there was none.
+   * The file, as it was given; no string where there was none.
    */
   struct OrbgateStr path;
 } OrbgateErrorInfo;
@@ -822,9 +841,9 @@ typedef struct OrbgateErrorInfo {
 /**
  * One thing wrong with a policy or a configuration.
  */
-typedef struct OrbgateFault {
+typedef struct OrbgateDiagnostic {
   /**
-   * Set it to `sizeof(OrbgateFault)`.
+   * Set it to `sizeof(OrbgateDiagnostic)`.
    */
   uint32_t struct_size;
   /**
@@ -840,10 +859,10 @@ typedef struct OrbgateFault {
    */
   uint32_t reserved;
   /**
-   * What is wrong: lower case, no final period, without the place.
+   * What is wrong: lower case, no final period, without the location.
    */
   struct OrbgateStr message;
-} OrbgateFault;
+} OrbgateDiagnostic;
 
 /**
  * A URL to fetch, by `GET`, without following a redirect and without credentials. Report what came of it in any case, by
@@ -893,7 +912,7 @@ typedef struct OrbgateIssuerStatus {
    */
   struct OrbgateStr issuer;
   /**
-   * Why the last attempt failed; no text if it did not.
+   * Why the last attempt failed; no string if it did not.
    */
   struct OrbgateStr failure;
   /**
@@ -971,6 +990,23 @@ typedef struct OrbgateGateOptions {
    * 0.
    */
   uint32_t reserved;
+  /**
+   * Routes that need no token, each written as in a policy with the whole path, such as `GET /healthz`. Check each engine with
+   * `orbgate_gate_check_engine` before you ask with it.
+   */
+  const struct OrbgateStr *public_routes;
+  /**
+   * How many.
+   */
+  size_t public_route_count;
+  /**
+   * An `ORBGATE_CORS_PREFLIGHT_*` number: `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+   */
+  uint32_t cors_preflight;
+  /**
+   * 0.
+   */
+  uint32_t reserved2;
 } OrbgateGateOptions;
 
 /**
@@ -1002,8 +1038,7 @@ typedef struct OrbgateGateRequest {
    */
   size_t authorization_count;
   /**
-   * The names of all headers, or at least those that contain `method` and those that begin with `http2-`, in any letter case. A
-   * header can override the method.
+   * The names of all headers, or at least those that contain `method`, in any letter case: a header can override the method.
    */
   const struct OrbgateStr *header_names;
   /**
@@ -1012,7 +1047,7 @@ typedef struct OrbgateGateRequest {
   size_t header_name_count;
   /**
    * With `ORBGATE_MATCHED_TEMPLATE` the template that the router has taken, with the prefix of its router, written as the gate's
-   * options say; else no text.
+   * options say; else no string.
    */
   struct OrbgateStr path_template;
   /**
@@ -1066,13 +1101,13 @@ typedef struct OrbgateRouteDifference {
    */
   struct OrbgateStr route;
   /**
-   * The policy's route that decides the requests of an undeclared one; no text where they are denied.
+   * The policy's route that decides the requests of an undeclared one; no string where they are denied.
    */
   struct OrbgateStr decided_as;
 } OrbgateRouteDifference;
 
 /**
- * What comes of a question. Fields of another kind of step are 0, and texts of it no text.
+ * What comes of a question. Fields of another kind of step are 0, and strings of it no string.
  */
 typedef struct OrbgateStepInfo {
   /**
@@ -1097,7 +1132,7 @@ typedef struct OrbgateStepInfo {
    */
   struct OrbgateStr algorithm;
   /**
-   * The key, as a JWK with its required members alone: equal keys have equal texts, so keep what you have imported. If it cannot
+   * The key, as a JWK with its required members alone: equal keys have equal strings, so keep what you have imported. If it cannot
    * be imported, the signature is wrong.
    */
   struct OrbgateStr key;
@@ -1122,11 +1157,11 @@ typedef struct OrbgateStepInfo {
    */
   uint32_t token_kind;
   /**
-   * The `WWW-Authenticate` of a denial; no text where it has none.
+   * The `WWW-Authenticate` of a denial; no string where it has none.
    */
   struct OrbgateStr www_authenticate;
   /**
-   * The `Allow` of a denial; no text where it has none.
+   * The `Allow` of a denial; no string where it has none.
    */
   struct OrbgateStr allow;
   /**
@@ -1134,7 +1169,7 @@ typedef struct OrbgateStepInfo {
    */
   struct OrbgateStr refused;
   /**
-   * Where the router went instead of the allowed route, of no bytes where it did not say: count it. No text where they agree.
+   * Where the router went instead of the allowed route, of no bytes where it did not say: count it. No string where they agree.
    */
   struct OrbgateStr misrouted;
   /**
@@ -1182,6 +1217,10 @@ typedef struct OrbgateStepInfo {
    * `orbgate_scope_set_retain` keeps it.
    */
   const struct OrbgateScopeSet *scope_set;
+  /**
+   * The template of an allowed request that needs no token, because its decision names no route; else no string.
+   */
+  struct OrbgateStr public_template;
 } OrbgateStepInfo;
 
 /**
@@ -1267,12 +1306,12 @@ typedef struct OrbgateScope {
    */
   struct OrbgateStr api;
   /**
-   * The permitted action; no text where the policy states none.
+   * The permitted action; no string where the policy states none.
    */
   struct OrbgateStr permits;
   /**
    * What an organisation's token gets, `deny` or `allow_without_scope`, where the scope applies only to a
-   * user's token; else no text.
+   * user's token; else no string.
    */
   struct OrbgateStr organisation;
   /**
@@ -1298,11 +1337,11 @@ typedef struct OrbgateScope {
 } OrbgateScope;
 
 /**
- * A decision in words: those of the JSON interface. A text that is null there has no data here.
+ * A decision in words: those of the JSON interface. A string that is null there has no data here.
  */
-typedef struct OrbgateDecisionText {
+typedef struct OrbgateDecisionStrings {
   /**
-   * Set it to `sizeof(OrbgateDecisionText)`.
+   * Set it to `sizeof(OrbgateDecisionStrings)`.
    */
   uint32_t struct_size;
   /**
@@ -1341,7 +1380,7 @@ typedef struct OrbgateDecisionText {
    * The route that the request is about, with any token: `METHOD /template`.
    */
   struct OrbgateStr about;
-} OrbgateDecisionText;
+} OrbgateDecisionStrings;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1351,7 +1390,7 @@ extern "C" {
  * Decides every row of a table that comes over the Arrow C data interface: a struct array whose children are
  * named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
  * token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
- * Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
+ * Strings are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
  * array or a schema that has been released.
  *
  * A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
@@ -1370,6 +1409,48 @@ OrbgateStatus orbgate_engine_decide_arrow(const struct OrbgateEngine *engine,
                                           uint32_t flags,
                                           struct OrbgateDecision *out,
                                           size_t out_len);
+
+/**
+ * Asks a question about the engine's policy, one of `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` and `who`.
+ * `arguments` is a JSON object, UTF-8. The answer is the JSON that `orbgate QUESTION --json` prints.
+ *
+ * `error` is used as by `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` if there is no such question,
+ * `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments are not its own, and `ORBGATE_STATUS_INVALID_POLICY` if `diff` gets a policy with
+ * errors; `check` and `lint` answer with the errors.
+ *
+ * Ownership: `*out` is the caller's, to free with `orbgate_answer_free`; `*error`, if it is set, with
+ * `orbgate_error_free`. `question` and `arguments` are only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_ask(const struct OrbgateEngine *engine,
+                                 const char *question,
+                                 size_t question_len,
+                                 const char *arguments,
+                                 size_t arguments_len,
+                                 struct OrbgateAnswer **out,
+                                 struct OrbgateError **error);
+
+/**
+ * The answer, one JSON document.
+ *
+ * Ownership: the string is the answer's and lives as long as it.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_answer_json(const struct OrbgateAnswer *answer,
+                                  struct OrbgateStr *out);
+
+/**
+ * Frees an answer. Null is fine.
+ *
+ * Ownership: takes `answer`; it and its string are gone.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+void orbgate_answer_free(struct OrbgateAnswer *answer);
 
 /**
  * Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
@@ -1422,7 +1503,7 @@ OrbgateStatus orbgate_engine_decide(const struct OrbgateEngine *engine,
 
 /**
  * The same, packed into the result; the token comes in parts. `kind` is an `OrbgateTokenKind`; the
- * scopes are text or, where `scope_set` is not null, that set.
+ * scopes are a string or, where `scope_set` is not null, that set.
  *
  * Ownership: nothing; everything is only read.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -1441,7 +1522,7 @@ uint64_t orbgate_engine_decide_packed(const struct OrbgateEngine *engine,
                                       uint32_t flags);
 
 /**
- * Decides by route, for a server that knows which route it has matched: no text is looked at. The
+ * Decides by route, for a server that knows which route it has matched: no string is looked at. The
  * id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
  * `no_route`.
  *
@@ -1519,7 +1600,7 @@ OrbgateStatus orbgate_engine_external(struct OrbgateEngine **out);
 /**
  * Compiles a policy from the text of a policy file.
  *
- * `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the
+ * `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the
  * policy; else it is left alone.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
@@ -1537,7 +1618,7 @@ OrbgateStatus orbgate_engine_from_yaml(const char *yaml,
  * Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
  * UTF-8 elsewhere.
  *
- * `error` is used as by `orbgate_engine_from_yaml`; its faults name the path, too.
+ * `error` is used as by `orbgate_engine_from_yaml`; its errors name the path, too.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
  * `orbgate_error_free`. `path` is only read.
@@ -1564,8 +1645,8 @@ struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
 /**
  * Takes an owner away from an engine; the last one frees it. Null is fine.
  *
- * Ownership: takes `engine`; with the last owner the engine and its texts are gone. A decision does
- * not need its engine to live, only the texts do.
+ * Ownership: takes `engine`; with the last owner the engine and its strings are gone. A decision does
+ * not need its engine to live, only the strings do.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
  */
 ORBGATE_API
@@ -1583,20 +1664,20 @@ OrbgateStatus orbgate_engine_digest(const struct OrbgateEngine *engine,
                                     uint8_t *out);
 
 /**
- * The same as text: `sha256:` and 64 hexadecimal digits.
+ * The same as a string: `sha256:` and 64 hexadecimal digits.
  *
- * Ownership: the text is the engine's and lives as long as it.
+ * Ownership: the string is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_digest_text(const struct OrbgateEngine *engine,
-                                         struct OrbgateStr *out);
+OrbgateStatus orbgate_engine_digest_string(const struct OrbgateEngine *engine,
+                                           struct OrbgateStr *out);
 
 /**
- * The policy's name; no text where it states none.
+ * The policy's name; no string where it states none.
  *
- * Ownership: the text is the engine's and lives as long as it.
+ * Ownership: the string is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1607,7 +1688,7 @@ OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine,
 /**
  * Whether the text that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
  *
- * A text that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
+ * A document that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
  * marker, so refuse one without it where you reload files that change.
  *
  * Ownership: nothing.
@@ -1619,10 +1700,10 @@ OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine,
                                             uint8_t *out);
 
 /**
- * Whether the end marker of that text carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
+ * Whether the end marker of that document carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
  * 1 or 0. It is 1 for the policy that is compiled into the library.
  *
- * A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two
+ * A document with a wrong seal is no policy, so a sealed one is the document that was sealed: neither cut short, nor a mixture of two
  * versions, as writing over a file in place can leave it.
  *
  * Ownership: nothing.
@@ -1636,11 +1717,11 @@ OrbgateStatus orbgate_engine_is_sealed(const struct OrbgateEngine *engine,
 /**
  * The whole table as one JSON document, as `orbgate table --format json` prints it:
  * `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
- * "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.
+ * "location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`.
  *
  * Made when it is first asked for, by each thread that asks meanwhile; one of them is kept.
  *
- * Ownership: the text is the engine's and lives as long as it.
+ * Ownership: the string is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
  */
 ORBGATE_API
@@ -1649,9 +1730,9 @@ OrbgateStatus orbgate_engine_table_json(const struct OrbgateEngine *engine,
                                         struct OrbgateStr *out);
 
 /**
- * Everything about an error but its single faults.
+ * Everything about an error but its single diagnostics.
  *
- * Ownership: the texts in `out` are the error's and live as long as it.
+ * Ownership: the strings in `out` are the error's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1660,23 +1741,23 @@ OrbgateStatus orbgate_error_info(const struct OrbgateError *error,
                                  struct OrbgateErrorInfo *out);
 
 /**
- * One of the faults of a policy or a configuration, in the order of the file.
+ * One of the errors of a policy or a configuration, in the order of the file.
  *
- * Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `fault_count`.
+ * Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `diagnostic_count`.
  *
- * Ownership: the text in `out` is the error's and lives as long as it.
+ * Ownership: the string in `out` is the error's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
-OrbgateStatus orbgate_error_fault(const struct OrbgateError *error,
-                                  size_t index,
-                                  struct OrbgateFault *out);
+OrbgateStatus orbgate_error_diagnostic(const struct OrbgateError *error,
+                                       size_t index,
+                                       struct OrbgateDiagnostic *out);
 
 /**
  * Frees an error. Null is fine.
  *
- * Ownership: takes `error`; it and its texts are gone.
+ * Ownership: takes `error`; it and its strings are gone.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1756,7 +1837,7 @@ OrbgateStatus orbgate_gate_warm(const struct OrbgateGate *gate,
 /**
  * What a fetch is.
  *
- * Ownership: the text in `out` is the fetch's and lives as long as it.
+ * Ownership: the string in `out` is the fetch's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1767,7 +1848,7 @@ OrbgateStatus orbgate_fetch_info(const struct OrbgateFetch *fetch,
 /**
  * Frees a fetch. Null is fine.
  *
- * Ownership: takes `fetch`; its text is gone.
+ * Ownership: takes `fetch`; its string is gone.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1816,7 +1897,7 @@ OrbgateStatus orbgate_gate_status(const struct OrbgateGate *gate,
  * How one issuer's keys are, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` where there are not more than
  * `index` issuers.
  *
- * Ownership: the texts in `out` are those of `status` and live as long as it.
+ * Ownership: the strings in `out` are those of `status` and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1828,7 +1909,7 @@ OrbgateStatus orbgate_key_status_issuer(const struct OrbgateKeyStatus *status,
 /**
  * Frees what `orbgate_gate_status` gave. Null is fine.
  *
- * Ownership: takes `status`; its texts are gone.
+ * Ownership: takes `status`; its strings are gone.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1905,6 +1986,21 @@ OrbgateStatus orbgate_gate_checked(const struct OrbgateGate *gate,
                                    struct OrbgateStep **out);
 
 /**
+ * Checks that no path fits both a public route of the gate and a route of this engine's policy: call it at the start, and before
+ * a later engine takes the place of the current one. Until then, such a path needs its scope.
+ *
+ * `error` is used as by `orbgate_verifier_from_yaml`: an overlap is `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+ *
+ * Ownership: `*error`, if it is set, is the caller's, to free with `orbgate_error_free`. Everything else is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_check_engine(const struct OrbgateGate *gate,
+                                        const struct OrbgateEngine *engine,
+                                        struct OrbgateError **error);
+
+/**
  * Frees a gate. Null is fine.
  *
  * Ownership: takes `gate`; its keys are gone, and steps that are left can only be freed.
@@ -1918,7 +2014,7 @@ void orbgate_gate_free(struct OrbgateGate *gate);
  * `templates_written` is an `ORBGATE_TEMPLATES_*` number. `*out` is null where they have the same routes.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_route_differences_free`. Everything else is only read; `methods` and
- * `path_templates` are arrays of `count` texts.
+ * `path_templates` are arrays of `count` strings.
  * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
  */
 ORBGATE_API
@@ -1931,10 +2027,25 @@ OrbgateStatus orbgate_engine_check_routes(const struct OrbgateEngine *engine,
                                           struct OrbgateRouteDifferences **out);
 
 /**
+ * The same with the public routes of a gate, and with templates written as its options say.
+ *
+ * Ownership: as `orbgate_engine_check_routes`.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_check_routes(const struct OrbgateGate *gate,
+                                        const struct OrbgateEngine *engine,
+                                        const struct OrbgateStr *methods,
+                                        const struct OrbgateStr *path_templates,
+                                        size_t count,
+                                        struct OrbgateRouteDifferences **out);
+
+/**
  * One of the differences: first those that the policy lacks, then those that the service lacks. Returns
  * `ORBGATE_STATUS_NOT_FOUND` where there are not more than `index`.
  *
- * Ownership: the texts in `out` are those of `differences` and live as long as it.
+ * Ownership: the strings in `out` are those of `differences` and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1946,7 +2057,7 @@ OrbgateStatus orbgate_route_difference(const struct OrbgateRouteDifferences *dif
 /**
  * Frees what `orbgate_engine_check_routes` gave. Null is fine.
  *
- * Ownership: takes `differences`; its texts are gone.
+ * Ownership: takes `differences`; its strings are gone.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1968,7 +2079,7 @@ OrbgateStatus orbgate_allows_bonus_orbs(const char *body,
 /**
  * What a step says.
  *
- * Ownership: the texts and the scope set in `out` are the step's and live as long as it.
+ * Ownership: the strings and the scope set in `out` are the step's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1979,7 +2090,7 @@ OrbgateStatus orbgate_step_info(const struct OrbgateStep *step,
 /**
  * Frees a step, at any time: a request whose caller goes away leaves nothing. Null is fine.
  *
- * Ownership: takes `step`; its texts are gone.
+ * Ownership: takes `step`; its strings are gone.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1988,7 +2099,7 @@ void orbgate_step_free(struct OrbgateStep *step);
 /**
  * Reads the text of a token configuration.
  *
- * `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the configuration; else it is
+ * `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the configuration; else it is
  * left alone.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_verifier_free`; `*error`, if it is set, with
@@ -2048,7 +2159,7 @@ OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle,
 /**
  * Decides as `orbgate_engine_decide` does, with the engine that the handle holds now, without becoming an
  * owner of it. The decision's `policy` says which one it was. A scope set holds nothing for another
- * policy than its own, so a token's text is the safe choice across reloads. A call that began before its engine was
+ * policy than its own, so a token's string is the safe choice across reloads. A call that began before its engine was
  * replaced may be the one that frees it, which is linear in the size of that policy.
  *
  * Ownership: nothing; everything is only read.
@@ -2109,7 +2220,7 @@ OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine,
 /**
  * The route of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
  *
- * Ownership: the texts in `out` are the engine's and live as long as it.
+ * Ownership: the strings in `out` are the engine's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -2122,7 +2233,7 @@ OrbgateStatus orbgate_engine_route(const struct OrbgateEngine *engine,
  * One of the methods that a route's template declares, its own among them, in alphabetical order: what
  * the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` after the last.
  *
- * Ownership: the text is the engine's and lives as long as it.
+ * Ownership: the string is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -2135,7 +2246,7 @@ OrbgateStatus orbgate_engine_route_method(const struct OrbgateEngine *engine,
 /**
  * The scope of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
  *
- * Ownership: the texts in `out` are the engine's and live as long as it.
+ * Ownership: the strings in `out` are the engine's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -2147,7 +2258,7 @@ OrbgateStatus orbgate_engine_scope(const struct OrbgateEngine *engine,
 /**
  * The id of the route that the policy writes with this method and this template, the api's base path
  * included, as in `GET` and `/api/v1/external/voxies/{voxieId}`. For a server's start: then each request
- * asks `orbgate_engine_decide_route`, and no text crosses.
+ * asks `orbgate_engine_decide_route`, and no string crosses.
  *
  * Returns `ORBGATE_STATUS_NOT_FOUND` where the policy has no such route.
  *
@@ -2164,36 +2275,36 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
                                         struct OrbgateRouteId *out);
 
 /**
- * A status's name, as in `invalid_argument`; no text for an unknown number.
+ * A status's name, as in `invalid_argument`; no string for an unknown number.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 struct OrbgateStr orbgate_status_name(int32_t status);
 
 /**
- * An effect's name, `allow` or `deny`; no text for any other number.
+ * An effect's name, `allow` or `deny`; no string for any other number.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 struct OrbgateStr orbgate_effect_name(uint8_t effect);
 
 /**
- * A reason's name, as in `scope_missing`; no text for an unknown number.
+ * A reason's name, as in `scope_missing`; no string for an unknown number.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 struct OrbgateStr orbgate_reason_name(uint8_t reason);
 
 /**
- * A reason in one sentence for a person; no text for an unknown number.
+ * A reason in one sentence for a person; no string for an unknown number.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -2209,25 +2320,25 @@ ORBGATE_API
 uint16_t orbgate_reason_http_status(uint8_t reason);
 
 /**
- * A detail's name, as in `empty_segment`; no text for an unknown number.
+ * A detail's name, as in `empty_segment`; no string for an unknown number.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 struct OrbgateStr orbgate_detail_name(uint8_t detail);
 
 /**
- * A detail in one sentence for a person; no text for an unknown number.
+ * A detail in one sentence for a person; no string for an unknown number.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 struct OrbgateStr orbgate_detail_explanation(uint8_t detail);
 
 /**
- * The token kind of a name, `user` or `organisation`; any other text is
+ * The token kind of a name, `user` or `organisation`; any other string is
  * `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
  *
  * Ownership: nothing; `name` is only read.
@@ -2242,22 +2353,22 @@ OrbgateStatus orbgate_token_kind_from_name(const char *name,
 /**
  * Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
  *
- * Ownership: the texts in `out` are static or the engine's and live as long as it.
+ * Ownership: the strings in `out` are static or the engine's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decision_text(const struct OrbgateEngine *engine,
-                                           const struct OrbgateDecision *decision,
-                                           struct OrbgateDecisionText *out);
+OrbgateStatus orbgate_engine_decision_strings(const struct OrbgateEngine *engine,
+                                              const struct OrbgateDecision *decision,
+                                              struct OrbgateDecisionStrings *out);
 
 /**
  * What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
- * `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
+ * `GET, POST`. No string where the reason is not `method_not_declared`: then the answer has no such header.
  *
  * A decision that no engine of this policy can have made is an invalid argument.
  *
- * Ownership: the text is the engine's and lives as long as it.
+ * Ownership: the string is the engine's and lives as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -2290,17 +2401,17 @@ OrbgateStatus orbgate_engine_unpack(const struct OrbgateEngine *engine,
  */
 ORBGATE_API
 ORBGATE_NODISCARD
-OrbgateStatus orbgate_scope_set_from_text(const struct OrbgateEngine *engine,
-                                          const char *scopes,
-                                          size_t scopes_len,
-                                          struct OrbgateScopeSet **out);
+OrbgateStatus orbgate_scope_set_from_string(const struct OrbgateEngine *engine,
+                                            const char *scopes,
+                                            size_t scopes_len,
+                                            struct OrbgateScopeSet **out);
 
 /**
  * Interns scopes that come one by one, as from a JSON array. Each is one scope as it is: one with
  * a space in it is in no policy.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
- * engine. `scopes` is an array of `scope_count` texts and only read.
+ * engine. `scopes` is an array of `scope_count` strings and only read.
  * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
  */
 ORBGATE_API
@@ -2340,9 +2451,9 @@ ORBGATE_API
 uint32_t orbgate_abi_version(void);
 
 /**
- * The version of the library as text, as in `0.1.0`.
+ * The version of the library as a string, as in `0.1.0`.
  *
- * Ownership: the text is static.
+ * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -2378,11 +2489,11 @@ uint32_t orbgate_version_number(void);
     }
 ORBGATE_DEFINE_INIT(OrbgateToken, orbgate_token_init)
 ORBGATE_DEFINE_INIT(OrbgateBatch, orbgate_batch_init)
-ORBGATE_DEFINE_INIT(OrbgateDecisionText, orbgate_decision_text_init)
+ORBGATE_DEFINE_INIT(OrbgateDecisionStrings, orbgate_decision_strings_init)
 ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
-ORBGATE_DEFINE_INIT(OrbgateFault, orbgate_fault_init)
+ORBGATE_DEFINE_INIT(OrbgateDiagnostic, orbgate_diagnostic_init)
 ORBGATE_DEFINE_INIT(OrbgateGateOptions, orbgate_gate_options_init)
 ORBGATE_DEFINE_INIT(OrbgateGateRequest, orbgate_gate_request_init)
 ORBGATE_DEFINE_INIT(OrbgateStepInfo, orbgate_step_info_init)

@@ -38,25 +38,25 @@ static void makers(void)
     REFUSED(made, orbgate_engine_from_yaml(NULL, 4, &made, &error));
     OrbgateErrorInfo info = orbgate_error_info_init();
     CHECK_OK(orbgate_error_info(error, &info));
-    CHECK(info.code == INVALID && info.message.len > 0 && info.fault_count == 0);
-    OrbgateFault fault;
+    CHECK(info.code == INVALID && info.message.len > 0 && info.diagnostic_count == 0);
+    OrbgateDiagnostic diagnostic;
     REFUSED_SIZED(INVALID, info, orbgate_error_info(NULL, &info));
     CHECK(orbgate_error_info(error, NULL) == INVALID);
-    REFUSED_SIZED(INVALID, fault, orbgate_error_fault(NULL, 0, &fault));
-    REFUSED_SIZED(ORBGATE_STATUS_NOT_FOUND, fault, orbgate_error_fault(error, 0, &fault));
+    REFUSED_SIZED(INVALID, diagnostic, orbgate_error_diagnostic(NULL, 0, &diagnostic));
+    REFUSED_SIZED(ORBGATE_STATUS_NOT_FOUND, diagnostic, orbgate_error_diagnostic(error, 0, &diagnostic));
     orbgate_error_free(error);
     CHECK(orbgate_engine_from_yaml("x", 1, &made, &error) == ORBGATE_STATUS_INVALID_POLICY);
-    CHECK(orbgate_error_fault(error, 0, NULL) == INVALID);
-    fault.struct_size = 3;
-    CHECK(orbgate_error_fault(error, 0, &fault) == INVALID);
+    CHECK(orbgate_error_diagnostic(error, 0, NULL) == INVALID);
+    diagnostic.struct_size = 3;
+    CHECK(orbgate_error_diagnostic(error, 0, &diagnostic) == INVALID);
     orbgate_error_free(error);
 
     OrbgateScopeSet *scopes;
     OrbgateStr list[] = {{SCOPE}, {NULL, 9}}, huge[] = {{"x", HUGE_LEN}};
-    REFUSED(scopes, orbgate_scope_set_from_text(NULL, SCOPE, &scopes));
-    REFUSED(scopes, orbgate_scope_set_from_text(engine, NULL, 9, &scopes));
-    REFUSED(scopes, orbgate_scope_set_from_text(engine, "x", HUGE_LEN, &scopes));
-    CHECK(orbgate_scope_set_from_text(engine, SCOPE, NULL) == INVALID);
+    REFUSED(scopes, orbgate_scope_set_from_string(NULL, SCOPE, &scopes));
+    REFUSED(scopes, orbgate_scope_set_from_string(engine, NULL, 9, &scopes));
+    REFUSED(scopes, orbgate_scope_set_from_string(engine, "x", HUGE_LEN, &scopes));
+    CHECK(orbgate_scope_set_from_string(engine, SCOPE, NULL) == INVALID);
     REFUSED(scopes, orbgate_scope_set_from_list(NULL, list, 1, &scopes));
     REFUSED(scopes, orbgate_scope_set_from_list(engine, NULL, 1, &scopes));
     REFUSED(scopes, orbgate_scope_set_from_list(engine, list, 2, &scopes));
@@ -87,8 +87,8 @@ static void readers(void)
     OrbgateRouteId id;
     REFUSED(digest, orbgate_engine_digest(NULL, digest));
     CHECK(orbgate_engine_digest(engine, NULL) == INVALID);
-    REFUSED(text, orbgate_engine_digest_text(NULL, &text));
-    CHECK(orbgate_engine_digest_text(engine, NULL) == INVALID);
+    REFUSED(text, orbgate_engine_digest_string(NULL, &text));
+    CHECK(orbgate_engine_digest_string(engine, NULL) == INVALID);
     REFUSED(marked, orbgate_engine_has_end_marker(NULL, &marked));
     CHECK(orbgate_engine_has_end_marker(engine, NULL) == INVALID);
     REFUSED(marked, orbgate_engine_is_sealed(NULL, &marked));
@@ -97,6 +97,19 @@ static void readers(void)
     CHECK(orbgate_engine_name(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_table_json(NULL, &text));
     CHECK(orbgate_engine_table_json(engine, NULL) == INVALID);
+    OrbgateAnswer *answer;
+    REFUSED(answer, orbgate_engine_ask(NULL, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, NULL, 5, ORBGATE_TEXT("{}"), &answer, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, "table", HUGE_LEN, ORBGATE_TEXT("{}"), &answer, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), NULL, 2, &answer, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), "{}", HUGE_LEN, &answer, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), NULL, 0, &answer, NULL));
+    CHECK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), NULL, NULL) == INVALID);
+    REFUSED(text, orbgate_answer_json(NULL, &text));
+    CHECK_OK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, NULL));
+    CHECK(orbgate_answer_json(answer, NULL) == INVALID);
+    orbgate_answer_free(answer);
+    orbgate_answer_free(NULL);
     REFUSED(count, orbgate_engine_route_count(NULL, &count));
     CHECK(orbgate_engine_route_count(engine, NULL) == INVALID);
     REFUSED(count, orbgate_engine_scope_count(NULL, &count));
@@ -133,7 +146,7 @@ static void readers(void)
 static void decisions(void)
 {
     OrbgateDecision out, decision;
-    OrbgateDecisionText words;
+    OrbgateDecisionStrings words;
     OrbgateStr text;
     OrbgateRouteId id;
     OrbgateToken good = user("read:orbs");
@@ -200,11 +213,11 @@ static void decisions(void)
     REFUSED(out, orbgate_engine_unpack(engine, 0, &out));
     REFUSED(out, orbgate_engine_unpack(engine, UINT64_MAX, &out));
     CHECK(orbgate_engine_unpack(engine, 1, NULL) == INVALID);
-    REFUSED_SIZED(INVALID, words, orbgate_engine_decision_text(NULL, &decision, &words));
-    REFUSED_SIZED(INVALID, words, orbgate_engine_decision_text(engine, NULL, &words));
-    CHECK(orbgate_engine_decision_text(engine, &decision, NULL) == INVALID);
+    REFUSED_SIZED(INVALID, words, orbgate_engine_decision_strings(NULL, &decision, &words));
+    REFUSED_SIZED(INVALID, words, orbgate_engine_decision_strings(engine, NULL, &words));
+    CHECK(orbgate_engine_decision_strings(engine, &decision, NULL) == INVALID);
     words.struct_size = 1;
-    CHECK(orbgate_engine_decision_text(engine, &decision, &words) == INVALID);
+    CHECK(orbgate_engine_decision_strings(engine, &decision, &words) == INVALID);
     OrbgateDecision wrong[8];
     for (size_t at = 0; at < 8; at++) {
         wrong[at] = decision;
@@ -218,7 +231,7 @@ static void decisions(void)
     wrong[6].reason = ORBGATE_REASON_SCOPE_MISSING; /* allowed, and the scope is missing */
     wrong[7].charge = 0;
     for (size_t at = 0; at < 8; at++) {
-        REFUSED_SIZED(INVALID, words, orbgate_engine_decision_text(engine, &wrong[at], &words));
+        REFUSED_SIZED(INVALID, words, orbgate_engine_decision_strings(engine, &wrong[at], &words));
         REFUSED(text, orbgate_engine_declared_methods(engine, &wrong[at], &text));
     }
     REFUSED(text, orbgate_engine_declared_methods(NULL, &decision, &text));
@@ -363,7 +376,7 @@ int main(void)
 {
     OrbgateEngine *own = external_engine();
     OrbgateScopeSet *own_set = NULL;
-    CHECK_OK(orbgate_scope_set_from_text(own, SCOPE, &own_set));
+    CHECK_OK(orbgate_scope_set_from_string(own, SCOPE, &own_set));
     engine = own;
     set = own_set;
     names();

@@ -416,7 +416,79 @@ static void routes(void)
     CHECK(allows == 0);
 }
 
-static void faults(void)
+static void public_routes(void)
+{
+    const OrbgateStr routes[] = {{ORBGATE_TEXT("GET /healthz")}, {ORBGATE_TEXT("GET /docs/{page}")}};
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.public_routes = routes;
+    options.public_route_count = 2;
+    options.templates = ORBGATE_TEMPLATES_COLONS;
+    OrbgateGate *gate = new_gate(&options);
+    CHECK_OK(orbgate_gate_check_engine(gate, engine, NULL));
+    OrbgateGateRequest request = get((OrbgateStr){ORBGATE_TEXT("/docs/start")}, NULL);
+    request.authorization_count = 0;
+    request.flags = ORBGATE_WITH_AUDIT;
+    OrbgateStep *step = NULL;
+    CHECK_OK(orbgate_gate_ask(gate, engine, &request, TIME, 0, &step));
+    OrbgateStepInfo info = info_of(step);
+    CHECK(info.kind == ORBGATE_STEP_ANSWER && info.decision.effect == ORBGATE_EFFECT_ALLOW);
+    CHECK(info.decision.reason == ORBGATE_REASON_PUBLIC_ROUTE && info.decision.route == 0 && info.decision.scope == 0);
+    CHECK(info.decision.charge == 0 && info.token_kind == ORBGATE_TOKEN_KIND_NONE && info.refused.data == NULL);
+    CHECK(is(info.public_template, "/docs/{page}"));
+    CHECK(strstr(info.audit.data, "\"reason\":\"public_route\"") != NULL);
+    orbgate_step_free(step);
+    /* The router has taken another route. */
+    request.matched = ORBGATE_MATCHED_TEMPLATE;
+    request.path_template = (OrbgateStr){ORBGATE_TEXT("/docs/start")};
+    CHECK_OK(orbgate_gate_ask(gate, engine, &request, TIME, 0, &step));
+    info = info_of(step);
+    CHECK(info.http_status == 404 && is(info.misrouted, "/docs/start") && info.public_template.data == NULL);
+    orbgate_step_free(step);
+    /* A browser's question, which only another gate answers. */
+    const OrbgateStr origin = {ORBGATE_TEXT("https://app.example")}, asked = {ORBGATE_TEXT("GET")};
+    request = get(ACCOUNT, NULL);
+    request.authorization_count = 0;
+    request.method = (OrbgateStr){ORBGATE_TEXT("OPTIONS")};
+    request.origin = &origin;
+    request.access_control_request_method = &asked;
+    request.origin_count = request.access_control_request_method_count = 1;
+    options.cors_preflight = ORBGATE_CORS_PREFLIGHT_PASS;
+    OrbgateGate *gates[] = {gate, new_gate(&options)};
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(orbgate_gate_ask(gates[i], engine, &request, TIME, 0, &step));
+        info = info_of(step);
+        CHECK(info.decision.reason == (i == 0 ? ORBGATE_REASON_NO_TOKEN : ORBGATE_REASON_PUBLIC_ROUTE));
+        orbgate_step_free(step);
+    }
+    orbgate_gate_free(gates[1]);
+    /* The routes of a service. */
+    OrbgateEngine *shop = shop_engine();
+    OrbgateStr methods[] = {{ORBGATE_TEXT("GET")}, {ORBGATE_TEXT("PUT")}, {ORBGATE_TEXT("GET")}};
+    OrbgateStr templates[] = {{ORBGATE_TEXT("/v1/orders")}, {ORBGATE_TEXT("/v1/orders")}, {ORBGATE_TEXT("/docs/:name")}};
+    OrbgateRouteDifferences *differences = NULL;
+    CHECK_OK(orbgate_gate_check_routes(gate, shop, methods, templates, 3, &differences));
+    OrbgateRouteDifference one = orbgate_route_difference_init();
+    CHECK_OK(orbgate_route_difference(differences, 0, &one));
+    CHECK(one.kind == ORBGATE_DIFFERENCE_UNSERVED && is(one.route, "GET /healthz"));
+    CHECK(orbgate_route_difference(differences, 1, &one) == ORBGATE_STATUS_NOT_FOUND);
+    orbgate_route_differences_free(differences);
+    orbgate_gate_free(gate);
+    /* A policy that overlaps. */
+    const OrbgateStr orders = {ORBGATE_TEXT("GET /v1/{any}")};
+    options.public_routes = &orders;
+    options.public_route_count = 1;
+    gate = new_gate(&options);
+    OrbgateError *error = NULL;
+    CHECK(orbgate_gate_check_engine(gate, shop, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    OrbgateErrorInfo why = orbgate_error_info_init();
+    CHECK_OK(orbgate_error_info(error, &why));
+    CHECK(strstr(why.message.data, "/v1/orders") != NULL);
+    orbgate_error_free(error);
+    orbgate_gate_free(gate);
+    orbgate_engine_free(shop);
+}
+
+static void diagnostics(void)
 {
     OrbgateVerifier *none = NULL;
     OrbgateError *error = NULL;
@@ -424,13 +496,13 @@ static void faults(void)
     CHECK(orbgate_verifier_from_yaml(yaml, strlen(yaml), &none, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
     OrbgateErrorInfo info = orbgate_error_info_init();
     CHECK_OK(orbgate_error_info(error, &info));
-    CHECK(info.code == ORBGATE_STATUS_INVALID_CONFIGURATION && info.fault_count >= 1 && info.line > 0 && none == NULL);
+    CHECK(info.code == ORBGATE_STATUS_INVALID_CONFIGURATION && info.diagnostic_count >= 1 && info.line > 0 && none == NULL);
     orbgate_error_free(error);
 
     OrbgateVerifier *of = verifier();
     OrbgateGate *gate = NULL;
     OrbgateGateOptions options = orbgate_gate_options_init();
-    options.retry_ms = 60000; /* every fault at once */
+    options.retry_ms = 60000; /* every error at once */
     options.burst = 101;
     CHECK(orbgate_gate_new(of, &options, &gate, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
     CHECK_OK(orbgate_error_info(error, &info));
@@ -478,7 +550,8 @@ int main(void)
     warnings();
     settings();
     routes();
-    faults();
+    public_routes();
+    diagnostics();
     threads();
     orbgate_engine_free(own);
     return 0;

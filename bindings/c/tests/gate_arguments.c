@@ -44,6 +44,19 @@ static void makers(void)
     REFUSED_OPTION(templates, 3);
     REFUSED_OPTION(ahead_percent, 256);
     REFUSED_OPTION(reserved, 1);
+    REFUSED_OPTION(reserved2, 1);
+    REFUSED_OPTION(cors_preflight, 2);
+    REFUSED_OPTION(public_route_count, 1); /* of no list */
+    const OrbgateStr binary_route = {"\xff", 1}, no_route = {NULL, 3}, bad_route = {ORBGATE_TEXT("get /x")};
+    const OrbgateStr *const bad_routes[] = {&binary_route, &no_route};
+    for (size_t i = 0; i < 2; i++) {
+        bad = good;
+        bad.public_routes = bad_routes[i];
+        bad.public_route_count = 1;
+        REFUSED(new, orbgate_gate_new(of, &bad, &new, NULL));
+    }
+    bad.public_routes = &bad_route;
+    REFUSED_WITH(ORBGATE_STATUS_INVALID_CONFIGURATION, new, orbgate_gate_new(of, &bad, &new, NULL));
     REFUSED_OPTION(realm.len, 5);
     REFUSED_OPTION(realm, ((OrbgateStr){"orbs", 4})); /* not of a full challenge */
     bad.challenge = ORBGATE_CHALLENGE_FULL;
@@ -212,6 +225,14 @@ static void routes(void)
     OrbgateRouteDifference one;
     uint8_t allows;
     OrbgateStr get = {"GET", 3}, account = ACCOUNT, no_text = {NULL, 1};
+    CHECK(orbgate_gate_check_engine(NULL, engine, NULL) == INVALID);
+    CHECK(orbgate_gate_check_engine(gate, NULL, NULL) == INVALID);
+    REFUSED(out, orbgate_gate_check_routes(NULL, engine, &get, &account, 1, &out));
+    REFUSED(out, orbgate_gate_check_routes(gate, NULL, &get, &account, 1, &out));
+    REFUSED(out, orbgate_gate_check_routes(gate, engine, NULL, &account, 1, &out));
+    REFUSED(out, orbgate_gate_check_routes(gate, engine, &get, NULL, 1, &out));
+    REFUSED(out, orbgate_gate_check_routes(gate, engine, &get, &account, HUGE_LEN, &out));
+    CHECK(orbgate_gate_check_routes(gate, engine, &get, &account, 1, NULL) == INVALID);
     REFUSED(out, orbgate_engine_check_routes(NULL, &get, &account, 1, 0, &out));
     REFUSED(out, orbgate_engine_check_routes(engine, NULL, &account, 1, 0, &out));
     REFUSED(out, orbgate_engine_check_routes(engine, &get, NULL, 1, 0, &out));

@@ -9,13 +9,13 @@ int main(void)
     const char *scopes = "read:orbs";
 #if CASE == 0
     printf("%.*s\n", ORBGATE_STR_ARGS(text));
-    CHECK_OK(orbgate_scope_set_from_text(engine, ORBGATE_TEXT("read:orbs"), &set));
+    CHECK_OK(orbgate_scope_set_from_string(engine, ORBGATE_TEXT("read:orbs"), &set));
 #elif CASE == 1 /* expected */
-    CHECK_OK(orbgate_scope_set_from_text(engine, ORBGATE_TEXT(scopes), &set));
+    CHECK_OK(orbgate_scope_set_from_string(engine, ORBGATE_TEXT(scopes), &set));
 #elif CASE == 2 /* value */
     printf("%.*s\n", ORBGATE_STR_ARGS(orbgate_reason_name(ORBGATE_REASON_NO_TOKEN)));
 #elif CASE == 3 /* ignoring */
-    orbgate_scope_set_from_text(engine, scopes, strlen(scopes), &set);
+    orbgate_scope_set_from_string(engine, scopes, strlen(scopes), &set);
 #endif
     (void)text;
     (void)scopes;

@@ -80,7 +80,7 @@ static void gates(void)
     OrbgateGate *made = NULL;
     OrbgateGateOptions options = orbgate_gate_options_init();
     options.timeout_ms = 5000;
-    READ(OrbgateGateOptions, sizeof(OrbgateGateOptions), options,
+    READ(OrbgateGateOptions, 88, options,
          orbgate_gate_new(of, in, &made, NULL) == ORBGATE_STATUS_OK ? (orbgate_gate_free(made), ORBGATE_STATUS_OK) : INVALID);
     OrbgateGate *gate = warm_gate(NULL);
     OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
@@ -132,14 +132,14 @@ int main(void)
     READ(OrbgateBatch, sizeof(OrbgateBatch), batch, orbgate_engine_decide_batch(engine, in, &decision, 1));
     CHECK(orbgate_decision_is_allow(&decision));
 
-    WRITTEN(OrbgateDecisionText, 136, orbgate_engine_decision_text(engine, &decision, out));
+    WRITTEN(OrbgateDecisionStrings, 136, orbgate_engine_decision_strings(engine, &decision, out));
     WRITTEN(OrbgateRoute, 144, orbgate_engine_route(engine, 2, out));
     WRITTEN(OrbgateScope, 96, orbgate_engine_scope(engine, 1, out));
     OrbgateError *error = NULL;
     CHECK(orbgate_engine_from_yaml(ORBGATE_TEXT("orbgate: 1\ncolour: red\n"), &none, &error) ==
           ORBGATE_STATUS_INVALID_POLICY);
     WRITTEN(OrbgateErrorInfo, 56, orbgate_error_info(error, out));
-    WRITTEN(OrbgateFault, 32, orbgate_error_fault(error, 0, out));
+    WRITTEN(OrbgateDiagnostic, 32, orbgate_error_diagnostic(error, 0, out));
     orbgate_error_free(error);
     orbgate_engine_free(engine);
     gates();

@@ -76,8 +76,8 @@ static void decisions(const OrbgateEngine *engine)
     CHECK(memcmp(&unpacked, &decision, sizeof decision) == 0);
     CHECK(second_unit_sees_the_same(&decision, packed));
 
-    OrbgateDecisionText words = orbgate_decision_text_init();
-    CHECK_OK(orbgate_engine_decision_text(engine, &decision, &words));
+    OrbgateDecisionStrings words = orbgate_decision_strings_init();
+    CHECK_OK(orbgate_engine_decision_strings(engine, &decision, &words));
     CHECK(is(words.decision, "allow") && is(words.reason, "scope_held") && words.detail.data == NULL);
     CHECK(is(words.api, "external") && is(words.scope, "write:voxies"));
     CHECK(is(words.route, "POST /api/v1/external/voxies/prompt/run"));
@@ -119,7 +119,7 @@ static void by_route_and_scope(const OrbgateEngine *engine)
 {
     OrbgateScopeSet *set = NULL, *list = NULL;
     OrbgateStr scopes[] = {{"read:orders", 11}, {"write:orders", 12}};
-    CHECK_OK(orbgate_scope_set_from_text(engine, ORBGATE_TEXT("read:orders write:orders"), &set));
+    CHECK_OK(orbgate_scope_set_from_string(engine, ORBGATE_TEXT("read:orders write:orders"), &set));
     CHECK_OK(orbgate_scope_set_from_list(engine, scopes, 2, &list));
     OrbgateToken token = orbgate_token_init();
     token.kind = ORBGATE_TOKEN_KIND_ORGANISATION;
@@ -165,7 +165,7 @@ static void listings(const OrbgateEngine *engine)
     OrbgateStr text;
     CHECK_OK(orbgate_engine_name(engine, &text));
     CHECK(is(text, "shop"));
-    CHECK_OK(orbgate_engine_digest_text(engine, &text));
+    CHECK_OK(orbgate_engine_digest_string(engine, &text));
     CHECK(text.len == 71);
     uint8_t digest[32];
     CHECK_OK(orbgate_engine_digest(engine, digest));
@@ -180,6 +180,16 @@ static void listings(const OrbgateEngine *engine)
     CHECK(marked == 0);
     CHECK_OK(orbgate_engine_table_json(engine, &text));
     CHECK(text.len > 100 && memcmp(text.data, "{\"policy\":\"sha256:", 18) == 0);
+    OrbgateAnswer *answer = NULL;
+    OrbgateError *error = NULL;
+    OrbgateStr json;
+    CHECK_OK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, &error));
+    CHECK(error == NULL);
+    CHECK_OK(orbgate_answer_json(answer, &json));
+    CHECK(json.len == text.len && memcmp(json.data, text.data, json.len) == 0);
+    orbgate_answer_free(answer);
+    CHECK(orbgate_engine_ask(engine, ORBGATE_TEXT("why"), ORBGATE_TEXT("{}"), &answer, &error) == ORBGATE_STATUS_NOT_FOUND);
+    orbgate_error_free(error);
 }
 
 static void batches(const OrbgateEngine *engine)
@@ -230,7 +240,7 @@ static void handles(const OrbgateEngine *first, const OrbgateEngine *second)
     orbgate_handle_free(again);
 }
 
-static void faults(void)
+static void diagnostics(void)
 {
     static const char BAD[] = "orbgate: 1\ncolour: red\napis: {}\n";
     OrbgateEngine *engine = NULL;
@@ -239,12 +249,12 @@ static void faults(void)
     CHECK(engine == NULL && error != NULL);
     OrbgateErrorInfo info = orbgate_error_info_init();
     CHECK_OK(orbgate_error_info(error, &info));
-    CHECK(info.code == ORBGATE_STATUS_INVALID_POLICY && info.line == 2 && info.column == 1 && info.fault_count > 0);
+    CHECK(info.code == ORBGATE_STATUS_INVALID_POLICY && info.line == 2 && info.column == 1 && info.diagnostic_count > 0);
     CHECK(info.message.len > 5 && memcmp(info.message.data, "2:1: ", 5) == 0);
-    OrbgateFault fault = orbgate_fault_init();
-    CHECK_OK(orbgate_error_fault(error, 0, &fault));
-    CHECK(fault.line == 2 && fault.message.len > 0);
-    CHECK(orbgate_error_fault(error, info.fault_count, &fault) == ORBGATE_STATUS_NOT_FOUND);
+    OrbgateDiagnostic diagnostic = orbgate_diagnostic_init();
+    CHECK_OK(orbgate_error_diagnostic(error, 0, &diagnostic));
+    CHECK(diagnostic.line == 2 && diagnostic.message.len > 0);
+    CHECK(orbgate_error_diagnostic(error, info.diagnostic_count, &diagnostic) == ORBGATE_STATUS_NOT_FOUND);
     orbgate_error_free(error);
     error = NULL;
     CHECK(orbgate_engine_from_file(ORBGATE_TEXT("no/such/file"), &engine, &error) == ORBGATE_STATUS_IO);
@@ -285,7 +295,7 @@ int main(void)
     listings(shop);
     batches(shop);
     handles(external, shop);
-    faults();
+    diagnostics();
     only_regular_files();
     OrbgateEngine *again = orbgate_engine_retain(external);
     orbgate_engine_free(external);

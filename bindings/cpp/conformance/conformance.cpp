@@ -138,17 +138,17 @@ struct Runner {
         return engines.emplace(name, orbgate::Engine::from_file(file.string()).value()).first->second;
     }
 
-    void run(const std::string &place, const Row &row, const orbgate::Engine &engine)
+    void run(const std::string &position, const Row &row, const orbgate::Engine &engine)
     {
         bool wrong = !are_about(engine, row);
         if (wrong) {
-            std::cout << place << ": " << row.at("name") << ": it is about another route\n";
+            std::cout << position << ": " << row.at("name") << ": it is about another route\n";
         }
         for (const auto &found : answers(engine, row)) {
             for (std::size_t at = 0; at < found.size(); at++) {
                 const auto column = columns[first_answer + at];
                 if (found[at] != row.at(column)) {
-                    std::cout << place << ": " << row.at("name") << ": " << column << " is `" << found[at]
+                    std::cout << position << ": " << row.at("name") << ": " << column << " is `" << found[at]
                               << "`, not `" << row.at(column) << "`\n";
                     wrong = true;
                 }
@@ -166,17 +166,17 @@ struct Runner {
         bool header = false;
         std::set<std::string> names;
         for (std::size_t at = 0; at < lines.size(); at++) {
-            const auto place = path.filename().string() + ":" + std::to_string(at + 1);
+            const auto position = path.filename().string() + ":" + std::to_string(at + 1);
             if (lines[at].empty() || (!header && lines[at][0] == '#')) {
                 continue;
             }
             const auto cells = cut(lines[at], '\t');
             if (cells.size() != columns.size()) {
-                throw std::runtime_error(place + ": not 16 cells");
+                throw std::runtime_error(position + ": not 16 cells");
             }
             if (!header) {
                 if (!std::equal(cells.begin(), cells.end(), columns.begin())) {
-                    throw std::runtime_error(place + ": not the header row");
+                    throw std::runtime_error(position + ": not the header row");
                 }
                 header = true;
                 continue;
@@ -186,11 +186,11 @@ struct Runner {
                 row[columns[column]] = cells[column];
             }
             if (!names.insert(row["name"]).second) {
-                throw std::runtime_error(place + ": the name is taken");
+                throw std::runtime_error(position + ": the name is taken");
             }
-            run(place, row, engine(row["policy"]));
+            run(position, row, engine(row["policy"]));
             if (row["policy"] == "external") {
-                run(place, row, engine(compiled_in));
+                run(position, row, engine(compiled_in));
             }
         }
     }

@@ -146,7 +146,7 @@ if sys.argv[1] == "--service":
     (home / "files").mkdir()
     (home / "files" / "a.txt").write_text("a file")
     program = subprocess.Popen([*sys.argv[2:], str(home / "policy.yaml"), str(home / "tokens.yaml"), str(home / "files")],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     protected, forgetful, deaf, careless, plain = [("127.0.0.1", int(program.stdout.readline())) for _ in range(5)]
     orders, export, files = token("orders"), token("export"), token("files")
     inner = request("DELETE /orders/7", orders)  # a body that must not become a request
@@ -211,7 +211,14 @@ if sys.argv[1] == "--service":
         found = exchange(address, request("GET /orders", bearer, "Connection: close"))
         assert found[0][0] == 500 and "for" not in found[0][2], found
     program.stdin.close()
+    reported = sorted(program.stderr)
     assert program.wait(60) == 0, program.returncode
+    # Its hooks throw at every request, which changes no answer, and each is reported once.
+    assert reported == [
+        "orbgate: the audit failed: a full disk\n",
+        "orbgate: the logger of answers failed: a counter that fails\n",
+        "orbgate: the logger of requests failed: it threw something else than an exception\n",
+    ], reported
     sys.exit()
 
 program = subprocess.Popen(

@@ -109,18 +109,18 @@ private:
 };
 
 // Takes a new version of the policy, if it is whole.
-bool reload(const std::string &path, const orbgate::Handle &policy)
+bool reload(const std::string &path, const orbgate::Gate &gate, const orbgate::Handle &policy)
 {
     const auto engine = orbgate::Engine::from_file(path);
-    return engine && engine->has_end_marker() && policy.store(*engine);
+    return engine && engine->has_end_marker() && !gate.check(*engine) && policy.store(*engine);
 }
 
 // What is said on standard input.
-void obey(const std::string &path, const orbgate::Handle &policy, Counters &counters)
+void obey(const std::string &path, const orbgate::Gate &gate, const orbgate::Handle &policy, Counters &counters)
 {
     for (std::string command; std::getline(std::cin, command);) {
         if (command == "reload") {
-            say(reload(path, policy) ? "reloaded" : "kept");
+            say(reload(path, gate, policy) ? "reloaded" : "kept");
         } else if (command == "count") {
             say("counted " + counters.text());
         }
@@ -164,13 +164,19 @@ int listen(Server &server, std::map<std::string, std::string> &given)
 int main(int count, char **arguments)
 {
     std::map<std::string, std::string> given = {{"--listen", "127.0.0.1:0"}};
+    std::vector<std::string> open; // routes that need no token
     bool gated = true;
     for (int at = 1; at < count; at++) {
         const std::string name = arguments[at];
         if (name == "--ungated") {
             gated = false;
         } else if (at + 1 < count) {
-            given[name] = arguments[++at];
+            const char *value = arguments[++at];
+            if (name == "--public") {
+                open.emplace_back(value);
+            } else {
+                given[name] = value;
+            }
         }
     }
     const auto engine = orbgate::Engine::from_file(given["--policy"]);
@@ -181,11 +187,21 @@ int main(int count, char **arguments)
     if (!verifier) {
         return failed(given["--tokens"], verifier.error());
     }
-    const auto gate = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl).value();
+    std::vector<OrbgateStr> public_routes;
+    for (const std::string &route : open) {
+        public_routes.push_back({route.data(), route.size()});
+    }
+    OrbgateGateOptions options = orbgate_gate_options_init();
+    options.public_routes = public_routes.data();
+    options.public_route_count = public_routes.size();
+    const auto gate = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl, options).value();
+    if (const auto overlap = gate.check(*engine)) {
+        return failed(given["--policy"], *overlap);
+    }
     const auto policy = orbgate::Handle::holding(*engine).value();
     // Lives as long as the thread that reads commands, which nothing ends.
     static Counters counters;
-    std::thread([path = given["--policy"], shared = policy.share()] { obey(path, shared, counters); }).detach();
+    std::thread([path = given["--policy"], asked = gate.share(), shared = policy.share()] { obey(path, asked, shared, counters); }).detach();
     if (!gated) {
         httplib::Server server;
         server.set_pre_routing_handler([](const httplib::Request &request, httplib::Response &response) {
@@ -199,6 +215,9 @@ int main(int count, char **arguments)
     const auto handler = [](const httplib::Request &request, httplib::Response &response) { serve(request, response, orbgate::answered()); };
     for (const auto &route : engine->routes()) {
         add(server, route.method, std::string(route.path_template), handler);
+    }
+    for (const std::string &route : open) {
+        add(server, route.substr(0, route.find(' ')), route.substr(route.find(' ') + 1), handler);
     }
     // A later policy can have routes that this service has not. The same handler serves them.
     server.set_error_handler([handler](const httplib::Request &request, httplib::Response &response) {

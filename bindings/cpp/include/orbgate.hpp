@@ -57,6 +57,7 @@ enum class Reason : std::uint8_t {
     scope_not_applicable = ORBGATE_REASON_SCOPE_NOT_APPLICABLE,
     scope_missing = ORBGATE_REASON_SCOPE_MISSING,
     scope_held = ORBGATE_REASON_SCOPE_HELD,
+    public_route = ORBGATE_REASON_PUBLIC_ROUTE,
 };
 
 // Which rule a malformed request breaks: see OrbgateDetail.
@@ -196,7 +197,7 @@ inline TokenKind token_kind(Text name) noexcept
 }
 
 // One thing wrong with a policy. Line and column start at 1; the column counts characters.
-struct Fault {
+struct Diagnostic {
     std::uint32_t line = 0;
     std::uint32_t column = 0;
     std::string message;
@@ -205,8 +206,8 @@ struct Fault {
 // Why a call failed.
 struct Error {
     Status status = Status::invalid_argument;
-    std::string message;       // all of it: a line `[path:]line:column: message` for each fault
-    std::vector<Fault> faults; // of a policy, in the order of the file
+    std::string message;                 // all of it: a line `[path:]line:column: message` for each error
+    std::vector<Diagnostic> diagnostics; // of a policy, in the order of the file
 
     explicit Error(OrbgateStatus code) : status(static_cast<Status>(code)), message(name(status)) {}
     Error(Status code, std::string text) : status(code), message(std::move(text)) {}
@@ -220,9 +221,9 @@ struct Error {
             return;
         }
         message = detail::view(info.message);
-        OrbgateFault fault = orbgate_fault_init();
-        for (std::size_t at = 0; orbgate_error_fault(error, at, &fault) == ORBGATE_STATUS_OK; at++) {
-            faults.push_back({fault.line, fault.column, std::string(detail::view(fault.message))});
+        OrbgateDiagnostic diagnostic = orbgate_diagnostic_init();
+        for (std::size_t at = 0; orbgate_error_diagnostic(error, at, &diagnostic) == ORBGATE_STATUS_OK; at++) {
+            diagnostics.push_back({diagnostic.line, diagnostic.column, std::string(detail::view(diagnostic.message))});
         }
     }
 };
@@ -590,7 +591,7 @@ private:
         [[nodiscard]] OrbgateColumn raw() const noexcept { return {data.data(), data.size(), offsets.data()}; }
     };
 
-    // Puts a row's value at its place, also over what a row that threw has left there.
+    // Puts a row's value at its index, also over what a row that threw has left there.
     template <typename T>
     static void put(std::vector<T> &column, std::size_t row, T value)
     {
@@ -744,7 +745,7 @@ public:
     Result<ScopeSet> scopes(Text scopes) const
     {
         OrbgateScopeSet *set = nullptr;
-        const OrbgateStatus status = orbgate_scope_set_from_text(engine_.get(), scopes.data(), scopes.size(), &set);
+        const OrbgateStatus status = orbgate_scope_set_from_string(engine_.get(), scopes.data(), scopes.size(), &set);
         return made(status, set);
     }
 
@@ -801,8 +802,8 @@ public:
     // A decision in words; none where another policy made it.
     [[nodiscard]] std::optional<Words> words(const Decision &decision) const & noexcept
     {
-        OrbgateDecisionText text = orbgate_decision_text_init();
-        if (orbgate_engine_decision_text(engine_.get(), &decision.raw(), &text) != ORBGATE_STATUS_OK) {
+        OrbgateDecisionStrings text = orbgate_decision_strings_init();
+        if (orbgate_engine_decision_strings(engine_.get(), &decision.raw(), &text) != ORBGATE_STATUS_OK) {
             return std::nullopt;
         }
         using detail::maybe;
@@ -822,12 +823,29 @@ public:
     std::optional<std::string_view> declared_methods(const Decision &decision) const && = delete;
 
     // The policy's digest, as in `sha256:…`; its name; the whole table as JSON.
-    [[nodiscard]] std::string_view digest() const & noexcept { return text(orbgate_engine_digest_text); }
+    [[nodiscard]] std::string_view digest() const & noexcept { return text(orbgate_engine_digest_string); }
     [[nodiscard]] std::string_view name() const & noexcept { return text(orbgate_engine_name); }
     [[nodiscard]] std::string_view table_json() const & noexcept { return text(orbgate_engine_table_json); }
     std::string_view digest() const && = delete;
     std::string_view name() const && = delete;
     std::string_view table_json() const && = delete;
+
+    // The answer to a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or `who`.
+    // Arguments and answer are JSON, the answer that of `orbgate QUESTION --json`.
+    [[nodiscard]] Result<std::string> ask(Text question, Text arguments) const
+    {
+        OrbgateAnswer *answer = nullptr;
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_engine_ask(engine_.get(), question.data(), question.size(), arguments.data(),
+                                                        arguments.size(), &answer, &error);
+        if (status != ORBGATE_STATUS_OK) {
+            return Error(status, error);
+        }
+        const std::unique_ptr<OrbgateAnswer, void (*)(OrbgateAnswer *)> owned(answer, orbgate_answer_free);
+        OrbgateStr json = {nullptr, 0};
+        static_cast<void>(orbgate_answer_json(answer, &json)); // The answer is not null.
+        return std::string(detail::view(json));
+    }
 
     // Whether the policy's text ends in YAML's end marker, the line `...`. A file that is still being written lacks it.
     [[nodiscard]] bool has_end_marker() const noexcept
@@ -918,7 +936,7 @@ private:
     std::unique_ptr<OrbgateEngine, detail::Free<orbgate_engine_free>> engine_;
 };
 
-// A place that holds an engine, for hot reload: readers never wait, and each decision comes from one engine.
+// Holds an engine, for hot reload: readers never wait, and each decision comes from one engine.
 class Handle {
 public:
     static Result<Handle> holding(const Engine &engine)
@@ -931,7 +949,7 @@ public:
         return Handle(handle);
     }
 
-    // One more owner of the same place.
+    // One more owner of the same handle.
     [[nodiscard]] Handle share() const noexcept { return Handle(orbgate_handle_retain(handle_.get())); }
 
     // Puts another engine in; false where the engine or the handle has been moved from.

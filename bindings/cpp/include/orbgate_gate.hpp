@@ -143,6 +143,9 @@ public:
     [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(info_.www_authenticate); }
     [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(info_.allow); }
 
+    // The template of an allowed request that needs no token, whose decision has no route; else none.
+    [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(info_.public_template); }
+
     // For logs and counters: why the token is refused; where the router went instead; the line of an audit.
     [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(info_.refused); }
     [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(info_.misrouted); }
@@ -189,8 +192,11 @@ struct RouteDifferences {
     [[nodiscard]] bool empty() const noexcept { return undeclared.empty() && unserved.empty(); }
 };
 
-// Compares the routes of a service with those of a policy: call it when the service starts, and in its tests.
-inline Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes)
+namespace detail {
+
+// `compare` is a call of the library, with the methods, the templates, how many, and where to write what differs.
+template <typename Compare>
+Result<RouteDifferences> check_routes(const std::vector<ServiceRoute> &routes, const Compare &compare)
 {
     std::vector<OrbgateStr> methods, templates;
     for (const ServiceRoute &route : routes) {
@@ -198,24 +204,33 @@ inline Result<RouteDifferences> check_routes(const Engine &engine, const std::ve
         templates.push_back({route.path_template.data(), route.path_template.size()});
     }
     OrbgateRouteDifferences *raw = nullptr;
-    const OrbgateStatus status = orbgate_engine_check_routes(engine.raw(), methods.data(), templates.data(), routes.size(),
-                                                             ORBGATE_TEMPLATES_BRACES, &raw);
+    const OrbgateStatus status = compare(methods.data(), templates.data(), routes.size(), &raw);
     if (status != ORBGATE_STATUS_OK) {
         return Error(status);
     }
-    const std::unique_ptr<OrbgateRouteDifferences, detail::Free<orbgate_route_differences_free>> owner(raw);
+    const std::unique_ptr<OrbgateRouteDifferences, Free<orbgate_route_differences_free>> owner(raw);
     RouteDifferences differences;
     OrbgateRouteDifference difference = orbgate_route_difference_init();
     for (std::size_t at = 0; raw != nullptr && orbgate_route_difference(raw, at, &difference) == ORBGATE_STATUS_OK; at++) {
-        const std::string route(detail::view(difference.route));
+        const std::string route(view(difference.route));
         if (difference.kind == ORBGATE_DIFFERENCE_UNSERVED) {
             differences.unserved.push_back(route);
         } else {
-            const auto other = detail::maybe(difference.decided_as);
+            const auto other = maybe(difference.decided_as);
             differences.undeclared.push_back({route, other ? std::optional(std::string(*other)) : std::nullopt});
         }
     }
     return differences;
+}
+
+} // namespace detail
+
+// Compares the routes of a service with those of a policy: call it when the service starts, and in its tests.
+inline Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes)
+{
+    return detail::check_routes(routes, [&](const OrbgateStr *methods, const OrbgateStr *templates, std::size_t count, auto **out) {
+        return orbgate_engine_check_routes(engine.raw(), methods, templates, count, ORBGATE_TEMPLATES_BRACES, out);
+    });
 }
 
 // Rules and keys, asked about one request after another. Any thread may ask at any time; a thread whose token needs keys
@@ -267,6 +282,23 @@ public:
     bool forget(Text issuer) const noexcept
     {
         return orbgate_gate_forget(raw(), issuer.data(), issuer.size()) == ORBGATE_STATUS_OK;
+    }
+
+    // Whether no path fits both a public route of the options and a route of this engine's policy; otherwise why. Call it at the start, and before
+    // a later engine takes the place of the current one.
+    [[nodiscard]] std::optional<Error> check(const Engine &engine) const
+    {
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_gate_check_engine(raw(), engine.raw(), &error);
+        return status == ORBGATE_STATUS_OK ? std::nullopt : std::optional(Error(status, error));
+    }
+
+    // `orbgate::check_routes`, with the public routes.
+    [[nodiscard]] Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes) const
+    {
+        return detail::check_routes(routes, [&](const OrbgateStr *methods, const OrbgateStr *templates, std::size_t count, auto **out) {
+            return orbgate_gate_check_routes(raw(), engine.raw(), methods, templates, count, out);
+        });
     }
 
     // For health checks, with `orbgate_gate_status`.

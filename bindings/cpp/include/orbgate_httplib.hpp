@@ -4,7 +4,9 @@
 
 #include <httplib.h>
 
+#include <atomic>
 #include <cctype>
+#include <cstdio>
 #include <stdexcept>
 
 #include "orbgate_gate.hpp"
@@ -166,6 +168,24 @@ inline bool ends_connection(const httplib::Request &request)
     return false;
 }
 
+// Calls a function of the service that observes requests. No answer depends on it: what it throws is reported once.
+template <typename F>
+void observe(std::atomic<bool> &is_reported, const char *name, const F &observer) noexcept
+{
+    const auto report = [&](const char *what) {
+        if (!is_reported.exchange(true)) {
+            std::fprintf(stderr, "orbgate: %s failed: %s\n", name, what);
+        }
+    };
+    try {
+        observer();
+    } catch (const std::exception &thrown) {
+        report(thrown.what());
+    } catch (...) {
+        report("it threw something else than an exception");
+    }
+}
+
 // A response with this status and no body.
 inline void empty(httplib::Response &response, int status)
 {
@@ -278,7 +298,7 @@ public:
                 served.push_back({"HEAD", std::string(declared.path_template)});
             }
         }
-        return orbgate::check_routes(policy, served);
+        return gate_.check_routes(policy, served);
     }
 
     // Files, for requests that the policy allows: it needs a route for them, such as `GET /static/{file}`.
@@ -313,13 +333,14 @@ public:
         return *this;
     }
 
-    // Gets every answer of the gate, for counters. An exception of it changes nothing.
+    // Gets every answer of the gate, for counters. What a logger or the audit throws changes no answer: the first time, it is written to
+    // the standard error.
     Protected &set_answer_logger(std::function<void(const Request &, const Answer &)> logger)
     {
         answer_logger_ = std::move(logger);
         return *this;
     }
-    // Gets a line of JSON for each decision. Requests wait for it, and answer 500 if it throws.
+    // Gets a line of JSON for each decision. Requests wait for it.
     Protected &set_audit(std::function<void(std::string_view)> audit)
     {
         audit_ = std::move(audit);
@@ -328,7 +349,10 @@ public:
     // Gets every request and response, even of requests that nobody decided, such as one without a valid request line.
     Protected &set_logger(httplib::Logger logger)
     {
-        Base::set_logger(std::move(logger));
+        // What it threw would end the program.
+        Base::set_logger([this, logger = std::move(logger)](const Request &request, const Response &response) {
+            detail::observe(is_logger_reported_, "the logger of requests", [&] { logger(request, response); });
+        });
         return *this;
     }
 
@@ -545,14 +569,10 @@ private:
         detail::call.route = route;
         const Answer &answer = detail::call.answer;
         if (const auto line = answer.audit()) {
-            audit_(*line);
+            detail::observe(is_audit_reported_, "the audit", [&] { audit_(*line); });
         }
         if (answer_logger_) {
-            try {
-                answer_logger_(request, answer);
-            } catch (...) {
-                // A counter that fails fails no request.
-            }
+            detail::observe(is_answer_logger_reported_, "the logger of answers", [&] { answer_logger_(request, answer); });
         }
         if (!answer) {
             refuse(answer, response);
@@ -603,6 +623,7 @@ private:
     ExceptionHandler on_exception_;
     std::function<void(const Request &, const Answer &)> answer_logger_;
     std::function<void(std::string_view)> audit_;
+    std::atomic<bool> is_audit_reported_ = false, is_answer_logger_reported_ = false, is_logger_reported_ = false;
 };
 
 } // namespace orbgate

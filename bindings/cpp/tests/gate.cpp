@@ -132,8 +132,8 @@ void what_is_missing_denies(const orbgate::Engine &engine)
     const auto answer = moved.ask(kept, request);
     CHECK(answer.audit()->find("\"reason\":\"no_token\"") != std::string_view::npos);
 
-    const auto faulty = orbgate::Verifier::from_yaml("orbgate_token: 1\nissuers: []\n");
-    CHECK(!faulty && faulty.error().status == orbgate::Status::invalid_configuration && faulty.error().faults.size() == 1);
+    const auto invalid = orbgate::Verifier::from_yaml("orbgate_token: 1\nissuers: []\n");
+    CHECK(!invalid && invalid.error().status == orbgate::Status::invalid_configuration && invalid.error().diagnostics.size() == 1);
     OrbgateGateOptions options = orbgate_gate_options_init();
     options.burst = 1000;
     const auto refused = orbgate::Gate::make(verifier(), serve, options);
@@ -195,6 +195,36 @@ void few_threads_wait_for_long(const orbgate::Engine &engine)
     }
 }
 
+void a_public_route_needs_no_token(const orbgate::Engine &engine)
+{
+    const auto with = [](const std::string &route) {
+        const OrbgateStr text = {route.data(), route.size()};
+        OrbgateGateOptions options = orbgate_gate_options_init();
+        options.public_routes = &text;
+        options.public_route_count = 1;
+        const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable; };
+        return orbgate::Gate::make(verifier(), none, options);
+    };
+    const auto gate = std::move(*with("GET /docs/{page}"));
+    CHECK(!gate.check(engine));
+    orbgate::GateRequest request;
+    request.method = "GET";
+    request.target = "/docs/a";
+    for (const auto &matched : {std::optional<std::string_view>(), std::optional<std::string_view>("/docs/{any}")}) {
+        request.matched = matched;
+        const auto answer = gate.ask(engine, request);
+        CHECK(answer.is_allow() && answer.public_template() == "/docs/{page}" && answer.kind() == orbgate::TokenKind::none);
+        CHECK(answer.decision().reason() == orbgate::Reason::public_route && !answer.decision().charge() && !answer.subject());
+    }
+    request.matched = "/docs/a";
+    CHECK(gate.ask(engine, request).http_status() == 404);
+    const auto differences = gate.check_routes(engine, {{"GET", "/docs/{any}"}}).value();
+    CHECK(differences.undeclared.empty() && !differences.unserved.empty());
+    const auto overlapping = std::move(*with("GET /api/v1/external/{any}"));
+    CHECK(overlapping.check(engine)->message.find("fits the same paths") != std::string::npos);
+    CHECK(!with("healthz"));
+}
+
 } // namespace
 
 int main()
@@ -206,5 +236,6 @@ int main()
     what_is_missing_denies(engine);
     the_policy_after_a_wait_decides();
     few_threads_wait_for_long(engine);
+    a_public_route_needs_no_token(engine);
     return 0;
 }

@@ -1,6 +1,6 @@
 // Servers that check_gate.py tries to get around: their handlers say which of them ran.
 //
-//   service POLICY TOKENS FOLDER    prints the ports of a protected server, of three with faults, and of one without a gate
+//   service POLICY TOKENS FOLDER    prints the ports of a protected server, of three that are broken, and of one without a gate
 #include <iostream>
 #include <thread>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Servers with faults: one asks nobody, one doesn't listen to the answer, and one takes any route.
+// Broken servers: one asks nobody, one doesn't listen to the answer, and one takes any route.
 struct Forgetful : httplib::Server {
     httplib::Server &set_pre_routing_handler(const HandlerWithResponse &) { return *this; }
 };
@@ -95,7 +95,11 @@ int main(int count, char **arguments)
         decisions++;
         throw std::runtime_error("a counter that fails");
     });
-    server.set_audit([&](std::string_view line) { CHECK(line.find("\"decision\":") != std::string_view::npos); });
+    server.set_audit([&](std::string_view line) {
+        CHECK(line.find("\"decision\":") != std::string_view::npos);
+        throw std::runtime_error("a full disk");
+    });
+    server.set_logger([](const httplib::Request &, const httplib::Response &) { throw 1; });
 
     const auto policy = orbgate::Engine::from_file(arguments[1]).value();
     const auto differences = server.check_routes(policy).value();

@@ -111,6 +111,10 @@ static void routes_and_scopes(const Engine &engine)
     CHECK(!engine.decide_route({}, Token::user(set)));
     CHECK(!engine.decide_scope("read:nothing", Token::user(set)));
     CHECK(engine.name() == "shop" && engine.table_json().substr(0, 2) == "{\"");
+    CHECK(engine.ask("table", "{}").value() == engine.table_json());
+    const auto unknown = engine.ask("why", "{}");
+    CHECK(!unknown && unknown.error().status == orbgate::Status::not_found);
+    CHECK(engine.ask("reach", "{}").error().message.find("missing field `token`") != std::string::npos);
 }
 
 static std::string allowed(const Engine &engine, const Batch &batch)
@@ -352,7 +356,7 @@ static void failures()
     CHECK(good.value().digest() == good->digest() && &good.value() == &*good);
     const auto failed = Engine::from_yaml("orbgate: 1\ncolour: red\napis: {}\n");
     CHECK(!failed && failed.error().status == orbgate::Status::invalid_policy);
-    CHECK(failed.error().faults.size() > 0 && failed.error().faults[0].line == 2);
+    CHECK(failed.error().diagnostics.size() > 0 && failed.error().diagnostics[0].line == 2);
     CHECK(failed.error().message.substr(0, 5) == "2:1: ");
     CHECK(Engine::from_file("no/such/file").error().status == orbgate::Status::io);
     const std::filesystem::path folder = "policy";

@@ -61,44 +61,44 @@ func (r *runner) file(path string) error {
 	header := false
 	names := map[string]bool{}
 	for number, line := range strings.Split(string(text), "\n") {
-		place := fmt.Sprintf("%s:%d", filepath.Base(path), number+1)
+		location := fmt.Sprintf("%s:%d", filepath.Base(path), number+1)
 		if line == "" || !header && line[0] == '#' {
 			continue
 		}
 		cells := strings.Split(line, "\t")
 		switch {
 		case len(cells) != len(columns):
-			return fmt.Errorf("%s: not %d cells", place, len(columns))
+			return fmt.Errorf("%s: not %d cells", location, len(columns))
 		case !header && !slices.Equal(cells, columns):
-			return fmt.Errorf("%s: not the header row", place)
+			return fmt.Errorf("%s: not the header row", location)
 		case !header:
 			header = true
 			continue
 		case names[cells[0]]:
-			return fmt.Errorf("%s: the name is taken", place)
+			return fmt.Errorf("%s: the name is taken", location)
 		}
 		names[cells[0]] = true
-		if err := r.row(place, cells); err != nil {
-			return fmt.Errorf("%s: %w", place, err)
+		if err := r.row(location, cells); err != nil {
+			return fmt.Errorf("%s: %w", location, err)
 		}
 	}
 	return nil
 }
 
-func (r *runner) row(place string, cells []string) error {
+func (r *runner) row(location string, cells []string) error {
 	engines, err := r.load(cells[1])
 	if err != nil {
 		return err
 	}
 	for _, engine := range engines {
-		if err := r.judge(place, cells, engine); err != nil {
+		if err := r.judge(location, cells, engine); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *runner) judge(place string, cells []string, engine *orbgate.Engine) error {
+func (r *runner) judge(location string, cells []string, engine *orbgate.Engine) error {
 	decisions, err := decide(engine, cells)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (r *runner) judge(place string, cells []string, engine *orbgate.Engine) err
 	failed := false
 	for _, decision := range decisions {
 		if decision.About() != about {
-			fmt.Printf("%s: %s: it is about `%s`, not `%s`\n", place, cells[0], decision.About(), about)
+			fmt.Printf("%s: %s: it is about `%s`, not `%s`\n", location, cells[0], decision.About(), about)
 			failed = true
 		}
 		found, err := answer(decision)
@@ -121,7 +121,7 @@ func (r *runner) judge(place string, cells []string, engine *orbgate.Engine) err
 		}
 		for column, cell := range cells[firstAnswer:] {
 			if found[column] != cell {
-				fmt.Printf("%s: %s: %s is `%s`, not `%s`\n", place, cells[0], columns[firstAnswer+column], found[column], cell)
+				fmt.Printf("%s: %s: %s is `%s`, not `%s`\n", location, cells[0], columns[firstAnswer+column], found[column], cell)
 				failed = true
 			}
 		}

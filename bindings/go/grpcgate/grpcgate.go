@@ -65,7 +65,7 @@ func ask(ctx context.Context, protect *gate.Gate, method string) (context.Contex
 		Upgrade: headers.Get("upgrade"), Origin: headers.Get("origin"), AccessControlRequestMethod: headers.Get("access-control-request-method"),
 	}
 	for name := range headers {
-		if strings.Contains(name, "method") || strings.HasPrefix(name, "http2-") {
+		if strings.Contains(name, "method") {
 			request.HeaderNames = append(request.HeaderNames, name)
 		}
 	}

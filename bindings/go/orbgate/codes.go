@@ -49,6 +49,8 @@ const (
 	ReasonScopeMissing Reason = 8
 	// ReasonScopeHeld allows: the token carries the required scope.
 	ReasonScopeHeld Reason = 9
+	// ReasonPublicRoute allows: the route needs no token.
+	ReasonPublicRoute Reason = 10
 	// end of reasons
 )
 
@@ -127,15 +129,15 @@ const (
 	statusOK Status = 0
 	// StatusInvalidArgument: a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library.
 	StatusInvalidArgument Status = 1
-	// StatusInvalidPolicy: the policy has faults; the error names each with its line and column.
+	// StatusInvalidPolicy: the policy has errors; the error names each with its line and column.
 	StatusInvalidPolicy Status = 2
 	// StatusIO: the file could not be read; the error says why.
 	StatusIO Status = 3
 	// StatusNotFound: the policy has nothing of that name or number.
 	StatusNotFound Status = 4
-	// StatusPanic: a fault of the library was caught: the call had no effect, and the library goes on working.
+	// StatusPanic: an error of the library was caught: the call had no effect, and the library goes on working.
 	StatusPanic Status = 5
-	// StatusInvalidConfiguration: the configuration of tokens, or an option of a gate, has faults; the error names each.
+	// StatusInvalidConfiguration: the configuration of tokens, or an option of a gate, has errors; the error names each.
 	StatusInvalidConfiguration Status = 6
 	// end of statuses
 )
@@ -174,6 +176,8 @@ const (
 	challengeMinimal         = 0
 	challengeFull            = 1
 	challengeNone            = 2
+	corsPreflightDeny        = 0
+	corsPreflightPass        = 1
 	templatesBraces          = 0
 	templatesColons          = 1
 	templatesAngles          = 2

@@ -8,7 +8,7 @@ var (
 	ErrClosed = errors.New("orbgate: the engine is closed")
 	// ErrIO says that a file cannot be read. Where Go's own error is known, as [io/fs.ErrNotExist], the same error is that, too.
 	ErrIO error = StatusIO
-	// ErrInvalidPolicy says that a policy cannot be used; the [Error] has every fault.
+	// ErrInvalidPolicy says that a policy cannot be used; the [Error] has every error.
 	ErrInvalidPolicy error = StatusInvalidPolicy
 	// ErrNotFound says that the policy has no such route.
 	ErrNotFound error = StatusNotFound
@@ -19,21 +19,21 @@ type Error struct {
 	Status Status
 	// Path is the file as it was given; empty where there was none.
 	Path string
-	// Line and Column, in characters, are those of the first fault, from 1; 0 where the error has no place.
+	// Line and Column, in characters, are those of the first error, from 1; 0 if the error has no location.
 	Line, Column int
-	// Message has it all: a line [path:]line:column: message for each fault.
+	// Message has it all: a line [path:]line:column: message for each error.
 	Message string
-	// Faults of the policy, all of them, in the order of the file.
-	Faults []Fault
+	// Diagnostics of the policy, all of them, in the order of the file.
+	Diagnostics []Diagnostic
 	// Why a file cannot be read, as Go says it.
 	cause error
 }
 
-// A Fault is one thing wrong with a policy.
-type Fault struct {
+// A Diagnostic is one thing wrong with a policy.
+type Diagnostic struct {
 	// Line and Column, in characters, from 1.
 	Line, Column int
-	// Message says what is wrong, without the place.
+	// Message says what is wrong, without the location.
 	Message string
 }
 

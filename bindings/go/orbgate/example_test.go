@@ -70,12 +70,12 @@ func ExampleEngine_DecideRoute() {
 	// Output: true
 }
 
-func ExampleFromYAML_faults() {
+func ExampleFromYAML_diagnostics() {
 	_, err := orbgate.FromYAML("orbgate: 1\napis: {}\nname: [a]\n")
 	var failure *orbgate.Error
 	if errors.As(err, &failure) {
-		for _, fault := range failure.Faults {
-			fmt.Printf("policy.yaml:%d:%d: %s\n", fault.Line, fault.Column, fault.Message)
+		for _, diagnostic := range failure.Diagnostics {
+			fmt.Printf("policy.yaml:%d:%d: %s\n", diagnostic.Line, diagnostic.Column, diagnostic.Message)
 		}
 	}
 	// Output: policy.yaml:3:7: `name` must be text, not a list

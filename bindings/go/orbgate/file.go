@@ -16,10 +16,10 @@ func fromFile(path string) (*policy, error) {
 	}
 	policy, err := fromYAML(string(text))
 	var failure *Error
-	if errors.As(err, &failure) && len(failure.Faults) > 0 {
-		lines := make([]string, len(failure.Faults))
-		for index, fault := range failure.Faults {
-			lines[index] = fmt.Sprintf("%s:%d:%d: %s", path, fault.Line, fault.Column, fault.Message)
+	if errors.As(err, &failure) && len(failure.Diagnostics) > 0 {
+		lines := make([]string, len(failure.Diagnostics))
+		for index, diagnostic := range failure.Diagnostics {
+			lines[index] = fmt.Sprintf("%s:%d:%d: %s", path, diagnostic.Line, diagnostic.Column, diagnostic.Message)
 		}
 		failure.Path, failure.Message = path, strings.Join(lines, "\n")
 	}
@@ -46,9 +46,9 @@ func readRegular(path string) ([]byte, error) {
 
 // What went wrong, without the path, which the message has already.
 func withoutPath(err error) error {
-	var place *os.PathError
-	if errors.As(err, &place) {
-		return place.Err
+	var failure *os.PathError
+	if errors.As(err, &failure) {
+		return failure.Err
 	}
 	return err
 }

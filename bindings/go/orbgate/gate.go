@@ -11,10 +11,6 @@ import (
 func init() {
 	steps.New = newGate
 	steps.ReadRegular = readRegular
-	steps.CheckRoutes = func(of any, methods, templates []string, style uint32) ([]steps.Difference, error) {
-		policy := of.(*Engine).current()
-		return ask(policy, func(e engine) ([]steps.Difference, Status) { return e.checkRoutes(methods, templates, style) })
-	}
 }
 
 // The library's gate: see gate_cgo.go and wasm_gate.go.
@@ -32,6 +28,8 @@ type libraryGate interface {
 	forget(issuer string) Status
 	status() []steps.Issuer
 	allowsBonusOrbs(body []byte) bool
+	checkEngine(e engine) error
+	checkRoutes(e engine, methods, templates []string) ([]steps.Difference, Status)
 	free()
 }
 
@@ -137,6 +135,27 @@ func (g *gateOf) Forget(issuer string) error {
 func (g *gateOf) AllowsBonusOrbs(body []byte) (allows bool) {
 	g.open(func() { allows = g.library.allowsBonusOrbs(body) })
 	return allows
+}
+
+func (g *gateOf) CheckEngine(of any) error {
+	err := error(ErrClosed)
+	policy := of.(*Engine).current()
+	g.open(func() {
+		var found error
+		if _, err = ask(policy, func(e engine) (bool, Status) { found = g.library.checkEngine(e); return true, statusOK }); err == nil {
+			err = found
+		}
+	})
+	return err
+}
+
+func (g *gateOf) CheckRoutes(of any, methods, templates []string) (found []steps.Difference, err error) {
+	err = ErrClosed
+	policy := of.(*Engine).current()
+	g.open(func() {
+		found, err = ask(policy, func(e engine) ([]steps.Difference, Status) { return g.library.checkRoutes(e, methods, templates) })
+	})
+	return found, err
 }
 
 func (g *gateOf) Status() (issuers []steps.Issuer) {

@@ -53,6 +53,8 @@ func openGate(tokens string, options *steps.Options) (libraryGate, error) {
 	raw.ahead_percent, raw.max_stale_ms = C.uint32_t(options.AheadPercent), C.uint32_t(options.MaxStale)
 	raw.cooldown_ms, raw.burst = C.uint32_t(options.Cooldown), C.uint32_t(options.Burst)
 	raw.retry_ms, raw.timeout_ms = C.uint32_t(options.Retry), C.uint32_t(options.Timeout)
+	raw.public_routes, raw.public_route_count = pins.texts(options.Public), C.size_t(len(options.Public))
+	raw.cors_preflight = C.uint32_t(options.CorsPreflight)
 	var made *C.OrbgateGate
 	if status := C.orbgate_gate_new(verifier, &raw, &made, &failure); status != C.ORBGATE_STATUS_OK {
 		return nil, takeError(status, failure)
@@ -136,7 +138,7 @@ func readStep(step *C.OrbgateStep, status C.OrbgateStatus) (*steps.Step, Status)
 	case C.ORBGATE_STEP_ANSWER:
 		read.Packed, read.HTTPStatus, read.TokenKind = uint64(info.packed), int(info.http_status), uint8(info.token_kind)
 		read.WWWAuthenticate, read.Allow = maybe(info.www_authenticate), maybe(info.allow)
-		read.Misrouted, read.Audit = maybe(info.misrouted), maybe(info.audit)
+		read.Misrouted, read.Audit, read.PublicTemplate = maybe(info.misrouted), maybe(info.audit), copied(info.public_template)
 		read.Refused, read.Scopes, read.Issuer = copied(info.refused), copied(info.scopes), copied(info.issuer)
 		read.Subject, read.Client, read.ID = copied(info.subject), copied(info.client), copied(info.id)
 		read.Act, read.Fingerprint, read.ExpiresMS = copied(info.actor), copied(info.fingerprint), uint64(info.expires_ms)
@@ -229,12 +231,19 @@ func (g cgoGate) status() []steps.Issuer {
 
 func (g cgoGate) free() { C.orbgate_gate_free(g.pointer) }
 
-func (e engine) checkRoutes(methods, templates []string, style uint32) ([]steps.Difference, Status) {
+func (g cgoGate) checkEngine(e engine) error {
+	var failure *C.OrbgateError
+	if status := C.orbgate_gate_check_engine(g.pointer, e.pointer, &failure); status != C.ORBGATE_STATUS_OK {
+		return takeError(status, failure)
+	}
+	return nil
+}
+
+func (g cgoGate) checkRoutes(e engine, methods, templates []string) ([]steps.Difference, Status) {
 	var pins pins
 	defer pins.Unpin()
 	var differences *C.OrbgateRouteDifferences
-	status := C.orbgate_engine_check_routes(e.pointer, pins.texts(methods), pins.texts(templates), C.size_t(len(methods)),
-		C.uint32_t(style), &differences)
+	status := C.orbgate_gate_check_routes(g.pointer, e.pointer, pins.texts(methods), pins.texts(templates), C.size_t(len(methods)), &differences)
 	if status != C.ORBGATE_STATUS_OK {
 		return nil, Status(status)
 	}

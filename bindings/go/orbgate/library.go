@@ -17,7 +17,7 @@ type library interface {
 	// Decides the rows from `first` on, as many as `out` has room for. They must have scope sets all or none.
 	decideRows(batch *Batch, first int, interned bool, out []uint64) Status
 
-	scopeSetFromText(scopes string) (*ScopeSet, Status)
+	scopeSetFromString(scopes string) (*ScopeSet, Status)
 	scopeSetFromList(scopes []string) (*ScopeSet, Status)
 	findRoute(method, template string) (RouteID, Status)
 	tableJSON() ([]byte, Status)
@@ -136,8 +136,8 @@ func ask[T any](p *policy, question func(engine) (T, Status)) (T, error) {
 	return answer, status.err()
 }
 
-func (p *policy) scopeSetFromText(scopes string) (*ScopeSet, error) {
-	return ask(p, func(e engine) (*ScopeSet, Status) { return e.scopeSetFromText(scopes) })
+func (p *policy) scopeSetFromString(scopes string) (*ScopeSet, error) {
+	return ask(p, func(e engine) (*ScopeSet, Status) { return e.scopeSetFromString(scopes) })
 }
 
 func (p *policy) scopeSetFromList(scopes []string) (*ScopeSet, error) {

@@ -142,10 +142,10 @@ func takeError(status C.OrbgateStatus, failure *C.OrbgateError) error {
 		Column:  int(info.column),
 		Message: copied(info.message),
 	}
-	for index := C.size_t(0); index < info.fault_count; index++ {
-		fault := C.orbgate_fault_init()
-		if C.orbgate_error_fault(failure, index, &fault) == C.ORBGATE_STATUS_OK {
-			err.Faults = append(err.Faults, Fault{int(fault.line), int(fault.column), copied(fault.message)})
+	for index := C.size_t(0); index < info.diagnostic_count; index++ {
+		diagnostic := C.orbgate_diagnostic_init()
+		if C.orbgate_error_diagnostic(failure, index, &diagnostic) == C.ORBGATE_STATUS_OK {
+			err.Diagnostics = append(err.Diagnostics, Diagnostic{int(diagnostic.line), int(diagnostic.column), copied(diagnostic.message)})
 		}
 	}
 	return err
@@ -206,9 +206,9 @@ func (c *column) from(row int) *C.uint32_t {
 	return (*C.uint32_t)(&c.offsets[row])
 }
 
-func (e engine) scopeSetFromText(scopes string) (*ScopeSet, Status) {
+func (e engine) scopeSetFromString(scopes string) (*ScopeSet, Status) {
 	var set *C.OrbgateScopeSet
-	if status := C.orbgate_scope_set_from_text(e.pointer, chars(scopes), size(scopes), &set); status != C.ORBGATE_STATUS_OK {
+	if status := C.orbgate_scope_set_from_string(e.pointer, chars(scopes), size(scopes), &set); status != C.ORBGATE_STATUS_OK {
 		return nil, Status(status)
 	}
 	return ownScopeSet(set), statusOK
@@ -251,7 +251,7 @@ func (e engine) table() (*table, Status) {
 	var routes, scopes C.uint32_t
 	var marked, sealed C.uint8_t
 	for _, status := range []C.OrbgateStatus{
-		C.orbgate_engine_digest_text(e.pointer, &digest),
+		C.orbgate_engine_digest_string(e.pointer, &digest),
 		C.orbgate_engine_name(e.pointer, &name),
 		C.orbgate_engine_route_count(e.pointer, &routes),
 		C.orbgate_engine_scope_count(e.pointer, &scopes),

@@ -45,12 +45,12 @@ func flags(options []Option) Option {
 func External() (*Engine, error) { return engineOf(external()) }
 
 // FromYAML compiles a policy from the text of a policy file. The error of one that cannot be used is an [*Error] with
-// every fault.
+// every error.
 func FromYAML[Text string | []byte](text Text) (*Engine, error) {
 	return engineOf(fromYAML(string(text)))
 }
 
-// FromFile compiles a policy from a file. If the policy cannot be used, the error is an [*Error] with every fault. If the file cannot
+// FromFile compiles a policy from a file. If the policy cannot be used, the error is an [*Error] with every error. If the file cannot
 // be read, the error is also Go's own, as [io/fs.ErrNotExist].
 func FromFile(path string) (*Engine, error) { return engineOf(fromFile(path)) }
 
@@ -125,7 +125,7 @@ func (e *Engine) FindRoute(method, template string) (RouteID, error) {
 
 // ScopeSet interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped.
 func (e *Engine) ScopeSet(scopes string) (*ScopeSet, error) {
-	return e.current().scopeSetFromText(scopes)
+	return e.current().scopeSetFromString(scopes)
 }
 
 // ScopeSetOf interns scopes that come one by one, as from a JSON array. A scope with a space in it is in no policy.

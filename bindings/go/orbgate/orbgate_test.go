@@ -402,16 +402,16 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestErrorsNameThePlace(t *testing.T) {
+func TestErrorsNameTheLocation(t *testing.T) {
 	_, err := FromYAML("orbgate: 1\ncolour: red\nname: no\napis: {}\n")
 	var failure *Error
 	if !errors.As(err, &failure) || !errors.Is(err, StatusInvalidPolicy) || errors.Is(err, StatusIO) {
 		t.Fatalf("%#v", err)
 	}
-	if failure.Line != 2 || failure.Column != 1 || len(failure.Faults) != 2 || failure.Path != "" {
+	if failure.Line != 2 || failure.Column != 1 || len(failure.Diagnostics) != 2 || failure.Path != "" {
 		t.Errorf("%+v", failure)
 	}
-	if last := failure.Faults[1]; last.Line != 3 || last.Column != 7 || last.Message == "" {
+	if last := failure.Diagnostics[1]; last.Line != 3 || last.Column != 7 || last.Message == "" {
 		t.Errorf("%+v", last)
 	}
 	if !strings.HasPrefix(failure.Error(), "2:1: ") {

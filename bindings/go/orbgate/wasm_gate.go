@@ -4,6 +4,7 @@ package orbgate
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
@@ -31,13 +32,15 @@ type wasmGate struct {
 	closed     bool
 }
 
-// Structs of the C ABI as the module has them: sizes and places of their fields with pointers of 32 bits.
+// Structs of the C ABI as the module has them: sizes and offsets of their fields with pointers of 32 bits.
 type (
 	wasmGateOptions struct {
 		Size, Flags, Challenge, Templates                                            uint32
 		Realm, ResourceMetadata                                                      wasmText
 		TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
 		Reserved                                                                     uint32
+		Public                                                                       wasmText
+		CorsPreflight, Reserved2                                                     uint32
 	}
 	wasmFetch struct {
 		Size, Timeout     uint32
@@ -91,26 +94,27 @@ func (i *instance) openGate(tokens string, options *steps.Options) (uint32, erro
 	var room handed
 	at := room.text(tokens)
 	raw := wasmGateOptions{
-		Size: 72, Flags: options.Flags, Challenge: options.Challenge, Templates: options.Templates,
+		Size: 88, Flags: options.Flags, Challenge: options.Challenge, Templates: options.Templates,
 		Realm: room.text(options.Realm), ResourceMetadata: room.text(options.ResourceMetadata),
 		TTL: options.TTL, TTLMin: options.TTLMin, TTLMax: options.TTLMax, AheadPercent: options.AheadPercent, MaxStale: options.MaxStale,
-		Cooldown: options.Cooldown, Burst: options.Burst, Retry: options.Retry, Timeout: options.Timeout,
+		Cooldown: options.Cooldown, Burst: options.Burst, Retry: options.Retry, Timeout: options.Timeout, CorsPreflight: options.CorsPreflight,
 	}
-	if !room.put(i, &raw.Realm, &raw.ResourceMetadata, &at) {
+	public, ok := room.putList(i, options.Public, &raw.Realm, &raw.ResourceMetadata, &at)
+	if !ok {
 		return 0, StatusPanic
 	}
+	raw.Public = wasmText{uint32(public), uint32(len(options.Public))}
 	out := uint64(i.base)
 	if status := i.status("orbgate_verifier_from_yaml", uint64(at.Data), uint64(at.Len), out, out+4); status != statusOK {
 		return 0, i.failure(status)
 	}
 	verifier := uint64(binary.LittleEndian.Uint32(i.room))
-	place := i.room[16:]
-	_, _ = binary.Encode(place, binary.LittleEndian, &raw)
+	_, _ = binary.Encode(i.room[16:], binary.LittleEndian, &raw)
 	if status := i.status("orbgate_gate_new", verifier, out+16, out, out+4); status != statusOK {
 		return 0, i.failure(status)
 	}
 	address := binary.LittleEndian.Uint32(i.room)
-	if _, ok := i.call("orbgate_verifier_free", verifier); !ok || !room.free(i) {
+	if _, ok := i.call("orbgate_verifier_free", verifier); !ok || !room.freeList(i, public, options.Public) {
 		return 0, StatusPanic
 	}
 	return address, nil
@@ -122,7 +126,7 @@ type handed struct {
 	at    uint32
 }
 
-// Adds a text; its place counts from the first one's until they are put.
+// Adds a text; it has an offset until they are put, and an address from then on.
 func (h *handed) text(text string) wasmText {
 	placed := wasmText{uint32(len(h.bytes)), uint32(len(text))}
 	h.bytes = append(h.bytes, text...)
@@ -153,6 +157,28 @@ func (h *handed) put(i *instance, texts ...*wasmText) bool {
 		text.Data += h.at
 	}
 	return true
+}
+
+// Adds a list of texts, and puts it and all others; returns the address of the list.
+func (h *handed) putList(i *instance, list []string, others ...*wasmText) (uint64, bool) {
+	texts := h.texts(list)
+	for index := range texts {
+		others = append(others, &texts[index])
+	}
+	at, ok := i.allocate(sizeOfList(list))
+	if !ok || !h.put(i, others...) {
+		return 0, false
+	}
+	_, _ = binary.Encode(i.memory[at:], binary.LittleEndian, texts)
+	return at, true
+}
+
+// One byte more, because the module allocates none for an empty list.
+func sizeOfList(list []string) int { return textSize*len(list) + 1 }
+
+func (h *handed) freeList(i *instance, at uint64, list []string) bool {
+	_, ok := i.call("orbgate_wasm_free", at, uint64(sizeOfList(list)))
+	return ok && h.free(i)
 }
 
 func (h *handed) free(i *instance) bool {
@@ -415,33 +441,51 @@ func (g *wasmGate) free() {
 	g.instance, g.closed = nil, true
 }
 
-func (e engine) checkRoutes(methods, templates []string, style uint32) ([]steps.Difference, Status) {
-	i := e.copy()
-	if i == nil {
-		return nil, StatusPanic
+func (g *wasmGate) checkEngine(e engine) (err error) {
+	status := g.locked(func() Status {
+		address, status := g.within(e)
+		if status != statusOK {
+			return status
+		}
+		out := uint64(g.base)
+		status = g.instance.status("orbgate_gate_check_engine", uint64(g.address), address, out+4)
+		if status != statusOK && status != StatusPanic {
+			err = g.failure(status)
+		}
+		return status
+	})
+	if err == nil {
+		err = status.err()
 	}
-	defer i.close()
-	var room handed
-	texts := room.texts(append(append([]string(nil), methods...), templates...))
-	var places []*wasmText
-	for index := range texts {
-		places = append(places, &texts[index])
-	}
-	lists, ok := i.allocate(binary.Size(texts) + 1)
-	if !ok || !room.put(i, places...) {
-		return nil, StatusPanic
-	}
-	_, _ = binary.Encode(i.memory[lists:], binary.LittleEndian, texts)
-	count := uint64(len(methods))
-	status := i.status("orbgate_engine_check_routes", uint64(e.address), lists, lists+8*count, count, uint64(style), uint64(i.base))
-	differences := uint64(binary.LittleEndian.Uint32(i.room))
-	if status != statusOK || differences == 0 {
-		return nil, status
-	}
-	var read []steps.Difference
-	var one wasmDifference
-	for i.describe("orbgate_route_difference", &one, differences, uint64(len(read))) == statusOK {
-		read = append(read, steps.Difference{Undeclared: one.Kind == differenceUndeclared, Route: i.text(one.Route), DecidedAs: i.text(one.DecidedAs)})
-	}
-	return read, statusOK
+	return err
+}
+
+func (g *wasmGate) checkRoutes(e engine, methods, templates []string) (read []steps.Difference, status Status) {
+	status = g.locked(func() Status {
+		address, status := g.within(e)
+		if status != statusOK {
+			return status
+		}
+		var room handed
+		both := slices.Concat(methods, templates)
+		at, ok := room.putList(g.instance, both)
+		if !ok {
+			return StatusPanic
+		}
+		count := uint64(len(methods))
+		status = g.instance.status("orbgate_gate_check_routes", uint64(g.address), address, at, at+textSize*count, count, uint64(g.base))
+		differences := uint64(binary.LittleEndian.Uint32(g.room))
+		if !room.freeList(g.instance, at, both) {
+			return StatusPanic
+		}
+		if status != statusOK || differences == 0 {
+			return status
+		}
+		var one wasmDifference
+		for g.describe("orbgate_route_difference", &one, differences, uint64(len(read))) == statusOK {
+			read = append(read, steps.Difference{Undeclared: one.Kind == differenceUndeclared, Route: g.text(one.Route), DecidedAs: g.text(one.DecidedAs)})
+		}
+		return g.status0("orbgate_route_differences_free", differences)
+	})
+	return read, status
 }

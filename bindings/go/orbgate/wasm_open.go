@@ -114,7 +114,7 @@ func open(load func(*instance) error) (engine, error) {
 	}
 	made := engine{address: binary.LittleEndian.Uint32(i.room)}
 	var digest wasmText
-	if status := i.status("orbgate_engine_digest_text", uint64(made.address), uint64(i.base)); status != statusOK {
+	if status := i.status("orbgate_engine_digest_string", uint64(made.address), uint64(i.base)); status != statusOK {
 		i.close()
 		return engine{}, status
 	}
@@ -136,7 +136,7 @@ func open(load func(*instance) error) (engine, error) {
 // Why a policy could not be loaded. The instance is closed after it, so nothing is freed.
 func (i *instance) failure(status Status) error {
 	if status == StatusPanic {
-		return &Error{Status: StatusPanic, Message: "a fault of the library was caught"}
+		return &Error{Status: StatusPanic, Message: "an error of the library was caught"}
 	}
 	failure := uint64(binary.LittleEndian.Uint32(i.room[4:]))
 	var info wasmError
@@ -144,10 +144,10 @@ func (i *instance) failure(status Status) error {
 		return status
 	}
 	err := &Error{Status: status, Line: int(info.Line), Column: int(info.Column), Message: i.text(info.Message)}
-	for index := range uint64(info.FaultCount) {
-		var fault wasmFault
-		if i.describe("orbgate_error_fault", &fault, failure, index) == statusOK {
-			err.Faults = append(err.Faults, Fault{int(fault.Line), int(fault.Column), i.text(fault.Message)})
+	for index := range uint64(info.DiagnosticCount) {
+		var diagnostic wasmDiagnostic
+		if i.describe("orbgate_error_diagnostic", &diagnostic, failure, index) == statusOK {
+			err.Diagnostics = append(err.Diagnostics, Diagnostic{int(diagnostic.Line), int(diagnostic.Column), i.text(diagnostic.Message)})
 		}
 	}
 	return err

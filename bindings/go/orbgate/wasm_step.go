@@ -12,26 +12,26 @@ import (
 // types of a struct's fields each time.
 
 // The structs of the C ABI as the module has them, with pointers of 32 bits.
-const requestSize, stepSize, textSize = 80, 232, 8
+const requestSize, stepSize, textSize = 80, 240, 8
 
 // A packer writes numbers into the module's memory, and the texts that they point to after them.
 type packer struct {
-	place []byte
-	// The place's address, and where in it the next number and the next text go.
+	memory []byte
+	// The memory's address, and where in it the next number and the next text go.
 	base      uint32
 	at, texts int
 }
 
 func (p *packer) numbers(numbers ...uint32) {
 	for _, number := range numbers {
-		binary.LittleEndian.PutUint32(p.place[p.at:], number)
+		binary.LittleEndian.PutUint32(p.memory[p.at:], number)
 		p.at += 4
 	}
 }
 
 func (p *packer) text(text string) {
 	p.numbers(p.base+uint32(p.texts), uint32(len(text)))
-	p.texts += copy(p.place[p.texts:], text)
+	p.texts += copy(p.memory[p.texts:], text)
 }
 
 // An unpacker reads a struct in the module's memory, from its front on.
@@ -95,15 +95,15 @@ func (g *wasmGate) ask(e engine, request *steps.Request, unixMS, monotonicMS uin
 			}
 		}
 		size += texts
-		place, at := g.room, g.base
-		if size > len(place) {
+		memory, at := g.room, g.base
+		if size > len(memory) {
 			made, ok := g.allocate(size)
 			if !ok {
 				return StatusPanic
 			}
-			place, at = g.memory[made:made+uint64(size)], uint32(made)
+			memory, at = g.memory[made:made+uint64(size)], uint32(made)
 		}
-		p := packer{place, at, requestAt, texts}
+		p := packer{memory, at, requestAt, texts}
 		p.numbers(requestSize, request.Flags)
 		p.text(request.Method)
 		p.text(request.Target)
@@ -176,6 +176,8 @@ func (g *wasmGate) read(read *steps.Step, status Status) Status {
 		read.Subject, read.Client = u.text(), u.again(&g.texts.client)
 		read.Act, read.ID, read.Fingerprint = u.text(), u.text(), u.text()
 		read.ExpiresMS, read.Packed = u.u64(), u.u64()
+		u.skip(4) // the scopes, interned
+		read.PublicTemplate = u.text()
 		g.over = address
 		return statusOK
 	}

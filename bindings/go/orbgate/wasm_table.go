@@ -11,12 +11,12 @@ import (
 type (
 	wasmText  struct{ Data, Len uint32 }
 	wasmError struct {
-		Size                     uint32
-		Code                     int32
-		Line, Column, FaultCount uint32
-		Message, Path            wasmText
+		Size                          uint32
+		Code                          int32
+		Line, Column, DiagnosticCount uint32
+		Message, Path                 wasmText
 	}
-	wasmFault struct {
+	wasmDiagnostic struct {
 		Size, Line, Column, Reserved uint32
 		Message                      wasmText
 	}
@@ -91,7 +91,7 @@ func asked[T any](e engine, room int, question func(*instance) (T, Status)) (ans
 	return answer, status
 }
 
-func (e engine) scopeSetFromText(scopes string) (*ScopeSet, Status) {
+func (e engine) scopeSetFromString(scopes string) (*ScopeSet, Status) {
 	if e.setSize == 0 {
 		return &ScopeSet{scopeSet{policy: e.digest, text: scopes}}, statusOK
 	}
@@ -99,7 +99,7 @@ func (e engine) scopeSetFromText(scopes string) (*ScopeSet, Status) {
 	return asked(e, textAt+len(scopes), func(i *instance) (*ScopeSet, Status) {
 		copy(i.room[textAt:], scopes)
 		base := uint64(i.base)
-		status := i.status("orbgate_scope_set_from_text", uint64(e.address), base+textAt, uint64(len(scopes)), base)
+		status := i.status("orbgate_scope_set_from_string", uint64(e.address), base+textAt, uint64(len(scopes)), base)
 		if status != statusOK {
 			return nil, status
 		}
@@ -120,7 +120,7 @@ func (e engine) scopeSetFromList(scopes []string) (*ScopeSet, Status) {
 			single = append(single, scope)
 		}
 	}
-	return e.scopeSetFromText(strings.Join(single, " "))
+	return e.scopeSetFromString(strings.Join(single, " "))
 }
 
 func (e engine) findRoute(method, template string) (RouteID, Status) {

@@ -2,16 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/ed25519"
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -24,6 +17,7 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/grpcgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate/gatetest"
 )
 
 const policy = `orbgate: 1
@@ -36,35 +30,14 @@ apis:
         routes: [POST /grpc.health.v1.Health/Check, POST /grpc.health.v1.Health/Watch, POST /other.Service/Call]
 `
 
-// An issuer with a real server and one key: where it is, and what makes its tokens.
-func issuer(t *testing.T) (url string, token func(claims map[string]any) string) {
+func issuer(t *testing.T) *gatetest.Issuer {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(nil)
+	started, err := gatetest.Start(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := base64.RawURLEncoding.EncodeToString
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","kid":"one","x":"%s"}]}`, text(public))
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, func(claims map[string]any) string {
-		body, err := json.Marshal(claims)
-		if err != nil {
-			t.Fatal(err)
-		}
-		signed := text([]byte(`{"alg":"EdDSA","kid":"one","typ":"at+jwt"}`)) + "." + text(body)
-		return signed + "." + text(ed25519.Sign(private, []byte(signed)))
-	}
-}
-
-// The configuration that trusts it.
-func configuration(url string) string {
-	return fmt.Sprintf("orbgate_token: 1\nissuers: [{ issuer: '%s', audience: api, algorithms: [EdDSA], kind: user, jwks_uri: '%s' }]\n", url, url)
-}
-
-func claims(url, scope string) map[string]any {
-	return map[string]any{"iss": url, "aud": "api", "sub": "me", "client_id": "app", "exp": time.Now().Unix() + 600, "scope": scope}
+	t.Cleanup(func() { started.Close() })
+	return started
 }
 
 // What a call of the health service finds in its context.
@@ -149,19 +122,19 @@ func calls(connection *grpc.ClientConn) map[string]func(context.Context) (*grpc_
 }
 
 func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
-	url, token := issuer(t)
+	tokens := issuer(t)
 	engine, err := orbgate.FromYAML(policy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: configuration(url), Logger: slog.New(slog.DiscardHandler)})
+	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens.Tokens(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer protect.Close()
 	service, connection := healthOf(t, grpcgate.Options(protect)...)
-	bearer := func(token string) []string { return []string{"authorization", "Bearer " + token} }
-	right := bearer(token(claims(url, "read:health")))
+	bearer := func(authorization string) []string { return []string{"authorization", authorization} }
+	right := bearer(tokens.Bearer(orbgate.KindUser, "read:health"))
 	for kind, call := range calls(connection) {
 		for name, row := range map[string]struct {
 			metadata []string
@@ -169,9 +142,9 @@ func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
 		}{
 			"right":           {right, codes.OK},
 			"no token":        {nil, codes.Unauthenticated},
-			"no JWT":          {bearer("a.b.c"), codes.Unauthenticated},
+			"no JWT":          {bearer("Bearer a.b.c"), codes.Unauthenticated},
 			"two tokens":      {append(right[:2:2], right...), codes.Unauthenticated},
-			"another scope":   {bearer(token(claims(url, "read:orbs"))), codes.PermissionDenied},
+			"another scope":   {bearer(tokens.Bearer(orbgate.KindUser, "read:orbs")), codes.PermissionDenied},
 			"method override": {append(right[:2:2], "x-http-method-override", "GET"), codes.PermissionDenied},
 		} {
 			response, err := call(metadata.AppendToOutgoingContext(t.Context(), row.metadata...))
@@ -180,7 +153,7 @@ func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
 			}
 			select {
 			case call := <-service.calls:
-				known := call.Token.Subject == "me" && call.Decision.Scope() == "read:health"
+				known := call.Token.Subject == "subject" && call.Decision.Scope() == "read:health"
 				if row.code != codes.OK || !known || response.Status != grpc_health_v1.HealthCheckResponse_SERVING {
 					t.Errorf("%s, %s: reached the service with %+v", kind, name, call)
 				}

@@ -17,7 +17,7 @@ import (
 
 // Whichever is outside, no stream of HTTP/2 without TLS passes the gate undecided.
 func TestNoStreamOfH2CPassesTheGate(t *testing.T) {
-	protect, token := shopGate(t, gate.Braces)
+	protect, authorization := shopGate(t, gate.Braces)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "open") })
 	mux.HandleFunc("/orders", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "orders") })
@@ -41,7 +41,7 @@ func TestNoStreamOfH2CPassesTheGate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if status == 200 {
-				request.Header.Set("Authorization", "Bearer "+token)
+				request.Header.Set("Authorization", authorization)
 			}
 			response, err := transport.RoundTrip(request)
 			if row.preface == 200 && (err != nil || response.StatusCode != status) || row.preface != 200 && err == nil {
@@ -53,7 +53,7 @@ func TestNoStreamOfH2CPassesTheGate(t *testing.T) {
 		}
 		// By an upgrade, and as that preface.
 		for text, status := range map[string]int{
-			"GET /orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + token + "\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n": row.upgrade,
+			"GET /orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + authorization + "\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n": row.upgrade,
 			"GET /orders HTTP/1.1\r\nHost: localhost\r\n\r\n": row.open,
 		} {
 			connection, err := net.Dial("tcp", address)

@@ -33,6 +33,7 @@ func main() {
 // What is given on the command line.
 type arguments struct {
 	framework, listen, policy, tokens string
+	public                            []string
 	ungated                           bool
 }
 
@@ -41,15 +42,18 @@ func read(words []string) (given arguments, err error) {
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		given.framework, words = words[0], words[1:]
 	}
-	places := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens}
+	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens}
 	for len(words) > 0 {
-		place, known := places[words[0]]
+		setting, known := settings[words[0]]
 		switch {
 		case words[0] == "--ungated":
 			given.ungated = true
 			words = words[1:]
+		case words[0] == "--public" && len(words) > 1:
+			given.public = append(given.public, words[1])
+			words = words[2:]
 		case known && len(words) > 1:
-			*place = words[1]
+			*setting = words[1]
 			words = words[2:]
 		default:
 			return given, fmt.Errorf("what is `%s`?", words[0])
@@ -71,7 +75,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Count: counted.add}
+	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add}
 	if given.framework == "gin" || given.framework == "echo" {
 		config.Templates = gate.Colons
 	}
@@ -83,7 +87,7 @@ func run() error {
 	if given.ungated {
 		outside = nil
 	}
-	handler, err := router(given.framework, engine, outside)
+	handler, err := router(given.framework, declared(engine, given.public), outside)
 	if err != nil {
 		return err
 	}
@@ -100,7 +104,7 @@ func run() error {
 }
 
 // A service with every template of the policy that the router can have; all else reaches the same handler by a fallback.
-func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.Handler, error) {
+func router(framework string, declared []string, protect *gate.Gate) (http.Handler, error) {
 	handler := http.Handler(http.HandlerFunc(sayWhatCame))
 	fallback := handler
 	if protect != nil {
@@ -109,7 +113,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 	switch framework {
 	case "net/http":
 		mux := http.NewServeMux()
-		all := templates(engine, "{", "}", ":")
+		all := templates(declared, "{", "}", ":")
 		// Of two that the mux does not take together, the one that wins in the policy: a literal before a parameter.
 		order := func(template string) string { return strings.ReplaceAll(template, "{", "\x7f") }
 		slices.SortFunc(all, func(one, two string) int { return strings.Compare(order(one), order(two)) })
@@ -133,7 +137,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 		if protect != nil {
 			routes = mux.With(Chi(protect))
 		}
-		for _, template := range templates(engine, "{", "}", ":") {
+		for _, template := range templates(declared, "{", "}", ":") {
 			register(func() { routes.Handle(template, handler) })
 		}
 		mux.NotFound(fallback.ServeHTTP)
@@ -147,7 +151,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 		if protect != nil {
 			routes.Use(Gin(protect))
 		}
-		for _, template := range templates(engine, ":", "", "") {
+		for _, template := range templates(declared, ":", "", "") {
 			register(func() { routes.Any(template, gin.WrapH(handler)) })
 		}
 		mux.NoRoute(func(c *gin.Context) {
@@ -162,7 +166,7 @@ func router(framework string, engine *orbgate.Engine, protect *gate.Gate) (http.
 		if protect != nil {
 			routes.Use(Echo(protect))
 		}
-		for _, template := range templates(engine, ":", "", `\:`) {
+		for _, template := range templates(declared, ":", "", `\:`) {
 			register(func() { routes.Any(template, echo.WrapHandler(handler)) })
 		}
 		mux.RouteNotFound("/*", echo.WrapHandler(fallback))
@@ -183,17 +187,30 @@ func register(route func()) {
 	route()
 }
 
-// The templates of a policy, as a router writes them, which wants one name for all parameters at one place. A literal colon is written as
+// The templates of a policy and of the public routes.
+func declared(engine *orbgate.Engine, public []string) []string {
+	var all []string
+	for _, route := range engine.Routes() {
+		all = append(all, route.Template)
+	}
+	for _, route := range public {
+		_, template, _ := strings.Cut(route, " ")
+		all = append(all, template)
+	}
+	return all
+}
+
+// Templates, as a router writes them, which wants one name for all parameters at one position. A literal colon is written as
 // this, or not at all.
-func templates(engine *orbgate.Engine, before, after, colon string) []string {
+func templates(declared []string, before, after, colon string) []string {
 	var all []string
 	seen := map[string]bool{}
-	for _, route := range engine.Routes() {
+	for _, template := range declared {
 		// A wildcard to gin and echo; and gin has a colon only where it serves by itself.
-		if before == ":" && strings.Contains(route.Template, "*") || colon == "" && strings.Contains(route.Template, ":") {
+		if before == ":" && strings.Contains(template, "*") || colon == "" && strings.Contains(template, ":") {
 			continue
 		}
-		segments := strings.Split(route.Template, "/")
+		segments := strings.Split(template, "/")
 		for at, segment := range segments {
 			if strings.HasPrefix(segment, "{") {
 				segments[at] = fmt.Sprintf("%sp%d%s", before, at, after)
@@ -223,9 +240,8 @@ type saw struct {
 func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 	found := saw{Method: r.Method, Target: r.RequestURI}
 	if call, gated := gate.From(r.Context()); gated {
-		route, scope := call.Decision.Route(), call.Decision.Scope()
 		kind := map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindOrganisation: "organisation"}[call.Token.Kind]
-		found.Route, found.Scope, found.Kind = &route, &scope, &kind
+		found.Route, found.Scope, found.Kind = stated(call.Decision.Route()), stated(call.Decision.Scope()), stated(kind)
 		if charge, stated := call.Decision.Charge(); stated {
 			found.Consumes = &charge.Consumes
 		}
@@ -238,6 +254,14 @@ func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 	say(line)
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, line)
+}
+
+// A text, if it is one.
+func stated(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }
 
 var output sync.Mutex

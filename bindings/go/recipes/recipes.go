@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
@@ -16,7 +17,12 @@ import (
 func Chi(protect *gate.Gate) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			answer := protect.AskRouted(r, chi.RouteContext(r.Context()).RoutePattern())
+			template := chi.RouteContext(r.Context()).RoutePattern()
+			// chi leaves out the slash at the end, which a policy with `trailing_slash: always` requires.
+			if template != "/" && strings.HasSuffix(r.URL.EscapedPath(), "/") {
+				template += "/"
+			}
+			answer := protect.AskRouted(r, template)
 			if !answer.IsAllow() {
 				answer.Deny(w)
 				return

@@ -23,19 +23,19 @@ apis:
       read:orders: { orbs: false, routes: [GET /orders, "GET /orders/{id}"] }
 `
 
-func shopGate(t *testing.T, templates gate.Templates) (protect *gate.Gate, token string) {
+func shopGate(t *testing.T, templates gate.Templates) (protect *gate.Gate, authorization string) {
 	t.Helper()
-	url, token_ := issuer(t)
+	tokens := issuer(t)
 	engine, err := orbgate.FromYAML(shop)
 	if err != nil {
 		t.Fatal(err)
 	}
-	protect, err = gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: configuration(url), Templates: templates, Logger: slog.New(slog.DiscardHandler)})
+	protect, err = gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens.Tokens(), Templates: templates, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { protect.Close() })
-	return protect, token_(claims(url, "read:orders"))
+	return protect, tokens.Bearer(orbgate.KindUser, "read:orders")
 }
 
 // The routes of each framework as it lists them. The gate sees those that are added after it, and not the one before.

@@ -70,14 +70,14 @@ public final class Conformance {
         // Cells keep every character, so lines end at LF and nowhere else.
         for (String line : Files.readString(path).split("\n")) {
             number++;
-            String place = path.getFileName() + ":" + number;
+            String position = path.getFileName() + ":" + number;
             if (line.isEmpty() || !header && line.startsWith("#")) {
                 continue;
             }
             List<String> cells = List.of(line.split("\t", -1));
-            require(cells.size() == COLUMNS.size(), place + ": not 16 cells");
+            require(cells.size() == COLUMNS.size(), position + ": not 16 cells");
             if (!header) {
-                require(cells.equals(COLUMNS), place + ": not the header row");
+                require(cells.equals(COLUMNS), position + ": not the header row");
                 header = true;
                 continue;
             }
@@ -85,15 +85,15 @@ public final class Conformance {
             for (int column = 0; column < cells.size(); column++) {
                 row.put(COLUMNS.get(column), cells.get(column));
             }
-            require(names.add(row.get("name")), place + ": the name is taken");
+            require(names.add(row.get("name")), position + ": the name is taken");
             for (Engine engine : engines(row.get("policy"))) {
-                runCase(place, row, engine);
+                runCase(position, row, engine);
             }
         }
     }
 
     /** A case, with its scopes as text and interned. */
-    private void runCase(String place, Map<String, String> row, Engine engine) {
+    private void runCase(String position, Map<String, String> row, Engine engine) {
         String scopes = text(row.get("scopes"));
         TokenKind kind = TokenKind.of(row.get("kind"));
         boolean none = row.get("kind").isEmpty();
@@ -103,9 +103,9 @@ public final class Conformance {
         boolean passed = true;
         for (Token token : List.of(byText, bySet)) {
             Decision decision = ask(engine, row, token);
-            passed &= judge(place, row, decision);
+            passed &= judge(position, row, decision);
             if (!decision.about().orElse("").equals(about)) {
-                System.out.printf("%s: %s: it is about `%s`, not `%s`%n", place, row.get("name"), decision.about(), about);
+                System.out.printf("%s: %s: it is about `%s`, not `%s`%n", position, row.get("name"), decision.about(), about);
                 passed = false;
             }
         }
@@ -139,7 +139,7 @@ public final class Conformance {
         return engine.decide(unescape(row.get("method")), unescape(row.get("target")), token, bonus);
     }
 
-    private static boolean judge(String place, Map<String, String> row, Decision decision) {
+    private static boolean judge(String position, Map<String, String> row, Decision decision) {
         Map<String, String> found = new LinkedHashMap<>();
         found.put("decision", decision.isAllow() ? "allow" : "deny");
         found.put("status", decision.isAllow() ? "" : String.valueOf(decision.httpStatus()));
@@ -155,7 +155,7 @@ public final class Conformance {
             if (!field.getValue().equals(wanted)) {
                 System.out.printf(
                         "%s: %s: %s is `%s`, not `%s`%n",
-                        place, row.get("name"), field.getKey(), field.getValue(), wanted);
+                        position, row.get("name"), field.getKey(), field.getValue(), wanted);
                 passed = false;
             }
         }

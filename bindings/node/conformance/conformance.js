@@ -11,7 +11,7 @@ const ANSWERS = COLUMNS.slice(8);
 
 /** @typedef {Record<string, string>} Row */
 /** @typedef {import("orbgate").Decision} Decision */
-/** @typedef {{ place: string, row: Row }} Case */
+/** @typedef {{ location: string, row: Row }} Case */
 
 /**
  * `\xNN` is a byte and `\\` a backslash.
@@ -79,19 +79,19 @@ function ask(engine, row, token) {
 function read(file) {
   const names = new Set();
   // A character of latin1 is a byte: `unescape` gives the bytes back.
-  const lines = fs.readFileSync(file, "latin1").split("\n").map((line, at) => ({ line, place: `${path.basename(file)}:${at + 1}` }));
+  const lines = fs.readFileSync(file, "latin1").split("\n").map((line, at) => ({ line, location: `${path.basename(file)}:${at + 1}` }));
   const [header, ...rows] = lines.filter(({ line }) => line !== "" && !line.startsWith("#"));
   if (header?.line !== COLUMNS.join("\t")) {
-    throw new Error(`${header?.place ?? file}: not the header row`);
+    throw new Error(`${header?.location ?? file}: not the header row`);
   }
-  return rows.map(({ line, place }) => {
+  return rows.map(({ line, location }) => {
     const cells = line.split("\t");
     const row = Object.fromEntries(COLUMNS.map((column, at) => [column, cells[at] ?? ""]));
     if (cells.length !== COLUMNS.length || names.has(row.name)) {
-      throw new Error(`${place}: not 16 cells, or the name is taken`);
+      throw new Error(`${location}: not 16 cells, or the name is taken`);
     }
     names.add(row.name);
-    return { place, row };
+    return { location, row };
   });
 }
 
@@ -101,10 +101,10 @@ function read(file) {
  * @param {Case} one
  * @param {Decision} decision
  */
-function differs(how, { place, row }, decision) {
+function differs(how, { location, row }, decision) {
   const wrong = answer(decision).flatMap((cell, at) => {
     const column = /** @type {string} */ (ANSWERS[at]);
-    return cell === row[column] ? [] : [`${place}: ${row.name}: ${how}: ${column} is \`${cell}\`, not \`${row[column]}\``];
+    return cell === row[column] ? [] : [`${location}: ${row.name}: ${how}: ${column} is \`${cell}\`, not \`${row[column]}\``];
   });
   wrong.forEach((line) => console.log(line));
   return wrong.length > 0;
@@ -116,11 +116,11 @@ function differs(how, { place, row }, decision) {
  * @param {Case} one
  * @param {Decision} decision
  */
-function isAboutAnother(engine, { place, row }, decision) {
+function isAboutAnother(engine, { location, row }, decision) {
   const named = row.by_scope === "" ? ask(engine, row, { kind: "user", scopes: "" }) : null;
   const about = named?.scope ? named.route : null;
   if (decision.about !== about) {
-    console.log(`${place}: ${row.name}: it is about \`${decision.about}\`, not \`${about}\``);
+    console.log(`${location}: ${row.name}: it is about \`${decision.about}\`, not \`${about}\``);
   }
   return decision.about !== about;
 }
@@ -168,7 +168,7 @@ function run(folder) {
     )));
     for (const { how, one, decision } of [...singles, ...batches(engine, some)]) {
       if (differs(how, one, decision) || isAboutAnother(engine, one, decision)) {
-        failed.add(one.place);
+        failed.add(one.location);
       }
     }
   }

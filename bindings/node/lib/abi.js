@@ -30,10 +30,10 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
   });
 
   const ErrorInfo = struct({
-    struct_size: "uint32_t", code: "int32_t", line: "uint32_t", column: "uint32_t", fault_count: SIZE, message: Str, path: Str,
+    struct_size: "uint32_t", code: "int32_t", line: "uint32_t", column: "uint32_t", diagnostic_count: SIZE, message: Str, path: Str,
   });
 
-  const Fault = struct({ struct_size: "uint32_t", line: "uint32_t", column: "uint32_t", reserved: "uint32_t", message: Str });
+  const Diagnostic = struct({ struct_size: "uint32_t", line: "uint32_t", column: "uint32_t", reserved: "uint32_t", message: Str });
 
   /** The token of a packed call: kind, scopes, scopes_len, scope_set, flags. */
   const TOKEN = ["uint32_t", BYTES, SIZE, HANDLE, "uint32_t"];
@@ -44,7 +44,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     fromYaml: func("orbgate_engine_from_yaml", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
     fromFile: func("orbgate_engine_from_file", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
     engineFree: func("orbgate_engine_free", "void", [HANDLE]),
-    digestText: func("orbgate_engine_digest_text", STATUS, [HANDLE, out(Str)]),
+    digestString: func("orbgate_engine_digest_string", STATUS, [HANDLE, out(Str)]),
     name: func("orbgate_engine_name", STATUS, [HANDLE, out(Str)]),
     hasEndMarker: func("orbgate_engine_has_end_marker", STATUS, [HANDLE, out("uint8_t")]),
     isSealed: func("orbgate_engine_is_sealed", STATUS, [HANDLE, out("uint8_t")]),
@@ -62,12 +62,12 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     decideRoute: func("orbgate_engine_decide_route_packed", "uint64_t", [HANDLE, "uint64_t", "uint64_t", ...TOKEN]),
     decideBatch: func("orbgate_engine_decide_batch_packed", STATUS, [HANDLE, POINTER, POINTER, SIZE]),
 
-    scopeSetFromText: func("orbgate_scope_set_from_text", STATUS, [HANDLE, BYTES, SIZE, out(HANDLE)]),
+    scopeSetFromString: func("orbgate_scope_set_from_string", STATUS, [HANDLE, BYTES, SIZE, out(HANDLE)]),
     scopeSetFromList: func("orbgate_scope_set_from_list", STATUS, [HANDLE, pointer(GivenStr), SIZE, out(HANDLE)]),
     scopeSetFree: func("orbgate_scope_set_free", "void", [HANDLE]),
 
     errorInfo: func("orbgate_error_info", STATUS, [POINTER, inout(ErrorInfo)]),
-    errorFault: func("orbgate_error_fault", STATUS, [POINTER, SIZE, inout(Fault)]),
+    errorDiagnostic: func("orbgate_error_diagnostic", STATUS, [POINTER, SIZE, inout(Diagnostic)]),
     errorFree: func("orbgate_error_free", "void", [POINTER]),
     reasonName: func("orbgate_reason_name", Str, ["uint8_t"]),
     reasonStatus: func("orbgate_reason_http_status", "uint16_t", ["uint8_t"]),
@@ -77,14 +77,14 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
   };
 
   /** The types of structs in the header; some have only the first fields. */
-  const structs = { OrbgateStr: Str, OrbgateRouteId: RouteId, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateFault: Fault };
+  const structs = { OrbgateStr: Str, OrbgateRouteId: RouteId, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateDiagnostic: Diagnostic };
 
   const sizes = {
     Pointer: sizeof("void *"),
     Route: sizeof(Route),
     Scope: sizeof(Scope),
     ErrorInfo: sizeof(ErrorInfo),
-    Fault: sizeof(Fault),
+    Diagnostic: sizeof(Diagnostic),
   };
 
   /** Where a route has the fields that are read. */

@@ -65,7 +65,7 @@ class Room {
    * Where the next rows are written.
    * @param {number} rows
    */
-  place(rows) {
+  addressFor(rows) {
     return this.#located.written(this.#taken, 2 * rows);
   }
 }
@@ -165,7 +165,7 @@ function decideBatch(engine, batch, table, decision) {
   putTokensOf(tokens);
   given.putAddress(BATCH.allow_bonus_orbs, bonus.column);
   // Empty arrays have null pointers, which mean: no such column.
-  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.place(rows), rows);
+  const status = rows === 0 ? OK : functions.decideBatch(engine, given.address, room.addressFor(rows), rows);
   held = null;
   check(status, "cannot decide a batch whose offsets do not fit its data");
   room.meet(rows, engine, table);

@@ -22,15 +22,15 @@ class PolicyError extends OrbgateError {
    * @param {string} code
    * @param {string} message
    * @param {unknown} cause
-   * @param {{ line: number, column: number, path: string | null, faults: import("../index.js").Fault[] }} place
+   * @param {{ line: number, column: number, path: string | null, diagnostics: import("../index.js").Diagnostic[] }} details
    */
-  constructor(code, message, cause, place) {
+  constructor(code, message, cause, details) {
     super(code, message, cause === undefined ? undefined : { cause });
     this.name = "PolicyError";
-    this.line = place.line;
-    this.column = place.column;
-    this.path = place.path;
-    this.faults = place.faults;
+    this.line = details.line;
+    this.column = details.column;
+    this.path = details.path;
+    this.diagnostics = details.diagnostics;
   }
 }
 
@@ -70,10 +70,10 @@ function policyError(status, error, cause) {
   try {
     const info = { struct_size: sizes.ErrorInfo };
     check(functions.errorInfo(error, info), "cannot read an error");
-    const { line, column, fault_count, message, path } = /** @type {any} */ (info);
-    const faults = Array.from({ length: fault_count }, (_, at) => fault(error, at));
+    const { line, column, diagnostic_count, message, path } = /** @type {any} */ (info);
+    const diagnostics = Array.from({ length: diagnostic_count }, (_, at) => diagnostic(error, at));
     const code = text(functions.statusName(status)) ?? `status_${status}`;
-    return new PolicyError(code, text(message) ?? code, code === "io" ? cause?.() : undefined, { line, column, path: text(path), faults });
+    return new PolicyError(code, text(message) ?? code, code === "io" ? cause?.() : undefined, { line, column, path: text(path), diagnostics });
   } finally {
     functions.errorFree(error);
   }
@@ -82,11 +82,11 @@ function policyError(status, error, cause) {
 /**
  * @param {number | bigint} error
  * @param {number} at
- * @returns {import("../index.js").Fault}
+ * @returns {import("../index.js").Diagnostic}
  */
-function fault(error, at) {
-  const found = { struct_size: sizes.Fault };
-  check(functions.errorFault(error, at, found), "cannot read a fault");
+function diagnostic(error, at) {
+  const found = { struct_size: sizes.Diagnostic };
+  check(functions.errorDiagnostic(error, at, found), "cannot read an error");
   const { line, column, message } = /** @type {any} */ (found);
   return Object.freeze({ line, column, message: text(message) ?? "" });
 }

@@ -16,13 +16,13 @@ function fromRead(file, load) {
   const path = typeof file === "string" ? file : new TextDecoder().decode(file);
   try {
     return load(readRegular(file, (why, cause) => {
-      throw new PolicyError("io", `cannot read \`${path}\`: ${why}`, cause, { line: 0, column: 0, path, faults: [] });
+      throw new PolicyError("io", `cannot read \`${path}\`: ${why}`, cause, { line: 0, column: 0, path, diagnostics: [] });
     }));
   } catch (error) {
-    if (!(error instanceof PolicyError) || error.faults.length === 0) {
+    if (!(error instanceof PolicyError) || error.diagnostics.length === 0) {
       throw error;
     }
-    const message = error.faults.map((fault) => `${path}:${fault.line}:${fault.column}: ${fault.message}`).join("\n");
+    const message = error.diagnostics.map((diagnostic) => `${path}:${diagnostic.line}:${diagnostic.column}: ${diagnostic.message}`).join("\n");
     throw new PolicyError(error.code, message, undefined, { ...error, path });
   }
 }

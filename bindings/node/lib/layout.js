@@ -1,5 +1,5 @@
 "use strict";
-// The numbers of the C ABI. `tests/layout.test.js` compares the places, and the types of `abi.js`, with the library's `layout.tsv`.
+// The numbers of the C ABI. `tests/layout.test.js` compares the offsets, and the types of `abi.js`, with the library's `layout.tsv`.
 
 /** Constants of the header, without `ORBGATE_`. */
 const CODES = Object.freeze({
@@ -38,6 +38,8 @@ const CODES = Object.freeze({
   CHALLENGE_MINIMAL: 0,
   CHALLENGE_FULL: 1,
   CHALLENGE_NONE: 2,
+  CORS_PREFLIGHT_DENY: 0,
+  CORS_PREFLIGHT_PASS: 1,
   TEMPLATES_BRACES: 0,
   TEMPLATES_COLONS: 1,
   TEMPLATES_ANGLES: 2,

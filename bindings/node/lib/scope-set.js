@@ -63,7 +63,7 @@ function intern(engine, scopes) {
     check(functions.scopeSetFromList(engine, list, list.length, made), "cannot intern scopes");
   } else {
     const text = /** @type {import("../index.js").Text} */ (scopes);
-    check(functions.scopeSetFromText(engine, text, lengthOf(text), made), "cannot intern scopes");
+    check(functions.scopeSetFromString(engine, text, lengthOf(text), made), "cannot intern scopes");
   }
   return new ScopeSet(KEY, made[0]);
 }

@@ -8,7 +8,7 @@ const { OK, check } = require("./errors.js");
 /** Where a route or a text is written, for one call. */
 const room = new Uint8Array(sizes.Route);
 const located = new Located(room);
-const place = () => located.written(0, room.length);
+const roomAddress = () => located.written(0, room.length);
 const written = new DataView(room.buffer);
 const LITTLE = LOW === 0;
 const HALF = 2 ** 32;
@@ -57,7 +57,7 @@ class Table {
     const [routes, scopes, digest] = [[0], [0], {}];
     check(functions.routeCount(engine, routes), "cannot count routes");
     check(functions.scopeCount(engine, scopes), "cannot count scopes");
-    check(functions.digestText(engine, digest), "cannot read a text");
+    check(functions.digestString(engine, digest), "cannot read a text");
     this.#routes = new Array(1 + /** @type {number} */ (routes[0]));
     this.#scopes = new Array(1 + /** @type {number} */ (scopes[0]));
     this.digest = /** @type {string} */ (text(/** @type {any} */ (digest)));
@@ -112,7 +112,7 @@ class Table {
    */
   #readRoute(engine, number) {
     written.setUint32(0, sizes.Route, LITTLE);
-    check(functions.route(engine, number, place()), "cannot read a route");
+    check(functions.route(engine, number, roomAddress()), "cannot read a route");
     const route = textAt(ROUTE.text);
     const id = Object.freeze({
       high: written.getBigUint64(ROUTE.idHigh, LITTLE),
@@ -161,7 +161,7 @@ function readScope(engine, number) {
  */
 function readMethods(engine, number) {
   const methods = [];
-  while (functions.routeMethod(engine, number, methods.length, place()) === OK) {
+  while (functions.routeMethod(engine, number, methods.length, roomAddress()) === OK) {
     methods.push(textAt(0));
   }
   return Object.freeze(methods);

@@ -90,10 +90,10 @@ function allocated(size) {
 }
 
 /**
- * Room in the module's memory until the next call is over.
+ * Reserves room in the module's memory until the next call is over.
  * @param {number} size
  */
-function place(size) {
+function reserve(size) {
   start();
   if (taken + size <= ROOM) {
     const at = room + taken;
@@ -137,7 +137,7 @@ function release() {
  */
 function placed(array) {
   const own = bytesOf(array);
-  const at = place(own.length);
+  const at = reserve(own.length);
   held.bytes.set(own, at);
   return at;
 }
@@ -149,7 +149,7 @@ function placedText(value) {
   }
   // No unit of a string has more than three bytes.
   const most = 3 * value.length <= ROOM ? 3 * value.length : lengthOf(value);
-  const at = place(most);
+  const at = reserve(most);
   encoder.encodeInto(value, held.bytes.subarray(at, at + most));
   return at;
 }
@@ -164,4 +164,4 @@ function addressOf(handle) {
   return address;
 }
 
-module.exports = { held, objects, start, run, place, placed, placedText, addressOf, then, answered, release };
+module.exports = { held, objects, start, run, reserve, placed, placedText, addressOf, then, answered, release };

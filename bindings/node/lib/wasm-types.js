@@ -1,6 +1,6 @@
 "use strict";
 // Types of C in the module's memory, made as koffi makes them: with pointers of 32 bits, and the lower bytes first.
-const { held, objects, place, placedText, addressOf, then } = require("./wasm-memory.js");
+const { held, objects, reserve, placedText, addressOf, then } = require("./wasm-memory.js");
 
 /**
  * A type of C: how many bytes it has, and how a value of it is written and read.
@@ -131,7 +131,7 @@ function out(of) {
     makes: of === HANDLE,
     lends: of === FLEETING,
     give: (/** @type {any} */ into) => {
-      const at = place(type.size);
+      const at = reserve(type.size);
       held.bytes.fill(0, at, at + type.size);
       if (Array.isArray(into)) {
         then(() => {
@@ -153,7 +153,7 @@ function out(of) {
 function pointer(of) {
   const type = typeOf(of);
   const give = (/** @type {any[]} */ values) => {
-    const at = place(type.size * values.length);
+    const at = reserve(type.size * values.length);
     values.forEach((value, index) => type.write(at + type.size * index, value));
     return at;
   };

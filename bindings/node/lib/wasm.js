@@ -3,7 +3,7 @@
 // the length of a call.
 const { CODES, LOW } = require("./layout.js");
 const { countOf, bytesOf } = require("./text.js");
-const { held, objects, start, run, place, placed, addressOf, then, answered, release } = require("./wasm-memory.js");
+const { held, objects, start, run, reserve, placed, addressOf, then, answered, release } = require("./wasm-memory.js");
 const { HANDLE, FLEETING, TAKEN, integer, typeOf, sizeof, offsetof, struct, out, pointer } = require("./wasm-types.js");
 
 /** @typedef {import("./text.js").View} View */
@@ -41,7 +41,7 @@ function func(name, result, parameters) {
     try {
       start();
       const given = gives.map((give, at) => give(values[at]));
-      const at = into === null ? 0 : place(into.size);
+      const at = into === null ? 0 : reserve(into.size);
       const answer = run(name, into === null ? given : [at, ...given]);
       answered();
       return into === null ? take(answer) : into.read(at);

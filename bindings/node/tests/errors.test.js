@@ -21,13 +21,13 @@ function fails(load) {
   return assert.fail("no error");
 }
 
-test("a policy with faults names each with its place", () => {
+test("a policy with errors names each with its location", () => {
   const error = fails(() => Engine.fromYaml(BROKEN));
   assert.equal(error.name, "PolicyError");
   assert.equal(error.code, "invalid_policy");
-  assert.deepEqual([error.line, error.column, error.path], [error.faults[0]?.line, error.faults[0]?.column, null]);
-  assert.ok(error.faults.some(({ line, column }) => line === 2 && column === 1), error.message);
-  assert.equal(error.message, error.faults.map(({ line, column, message }) => `${line}:${column}: ${message}`).join("\n"));
+  assert.deepEqual([error.line, error.column, error.path], [error.diagnostics[0]?.line, error.diagnostics[0]?.column, null]);
+  assert.ok(error.diagnostics.some(({ line, column }) => line === 2 && column === 1), error.message);
+  assert.equal(error.message, error.diagnostics.map(({ line, column, message }) => `${line}:${column}: ${message}`).join("\n"));
 });
 
 test("columns count characters", () => {
@@ -35,7 +35,7 @@ test("columns count characters", () => {
   assert.ok(error.line >= 1 && error.column >= 1, error.message);
 });
 
-test("a file is read, and named where it is at fault", (context) => {
+test("a file is read, and named in its errors", (context) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
   context.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, "policy é.yaml");
@@ -51,7 +51,7 @@ test("a file is read, and named where it is at fault", (context) => {
 
 test("a file that is not there is an error of its own", () => {
   const error = fails(() => Engine.fromFile("/no/such/policy.yaml"));
-  assert.deepEqual([error.code, error.line, error.faults], ["io", 0, []]);
+  assert.deepEqual([error.code, error.line, error.diagnostics], ["io", 0, []]);
   assert.match(error.message, /no\/such\/policy\.yaml/);
   assert.equal(/** @type {any} */ (error.cause).code, "ENOENT");
   assert.equal(fails(() => Engine.fromYaml(BROKEN)).cause, undefined);

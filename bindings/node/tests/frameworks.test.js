@@ -25,7 +25,7 @@ test("a service of node:http is told what its gate knows", async (context) => {
   const port = await served(context, listener(gate, (request, response) => {
     const known = allowed(request);
     const bonus = known.charge('{"allowBonusOrbsUse": true}');
-    response.end(JSON.stringify([known.decision.route, known.token.subject, known.charge("{}")?.bonusAllowed, bonus?.bonusAllowed]));
+    response.end(JSON.stringify([known.decision.route, known.token?.subject, known.charge("{}")?.bonusAllowed, bonus?.bonusAllowed]));
   }));
   const answer = await ask(port, "POST", RUN, bearer("write:voxies"));
   assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, [`POST ${RUN}`, "ada", false, true]]);
@@ -209,7 +209,7 @@ apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{i
 
   test(`${name}: a route that the gate does not see is reported, and its handler fails`, async (context) => {
     const { gate, bearer } = await gated(context);
-    const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(allowed(request).token.subject);
+    const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(allowed(request).token?.subject);
     const below = express.Router().get("/keys", handler).get("/account", middleware(gate), handler);
     const after = express.Router().get("/orbs", handler);
     const sub = express().get("/usage", handler);
@@ -255,7 +255,7 @@ test("Fastify takes the decided route, or the call is denied", async (context) =
   const app = require("fastify").fastify();
   context.after(() => app.close());
   await app.register(fastify(gate, { check: false }));
-  app.get("/api/v1/external/orbs", async (request) => allowed(request).token.subject);
+  app.get("/api/v1/external/orbs", async (request) => allowed(request).token?.subject);
   app.get("/api/v1/:all/account", async () => "reached");
   app.setNotFoundHandler(async () => "reached");
   const answers = await Promise.all(["orbs", "account", "keys"].map(async (name) => {
@@ -303,7 +303,7 @@ test("a hook or a rewritten URL of Fastify cannot have another route handle a re
 test("a route of Fastify that the gate does not see is reported, and its handler fails", async (context) => {
   const { gate, logged, bearer } = await gated(context);
   const make = require("fastify").fastify;
-  const orbs = async (/** @type {any} */ request) => allowed(request).token.subject;
+  const orbs = async (/** @type {any} */ request) => allowed(request).token?.subject;
   const early = make();
   context.after(() => early.close());
   early.register(async (api) => void api.get("/api/v1/external/orbs", orbs));
@@ -389,7 +389,7 @@ test("middleware of Hono cannot have another route handle a request", async (con
 test("a route of Hono that the gate does not see is reported, and its handler fails", async (context) => {
   const { gate, bearer } = await gated(context);
   const { Hono } = await import(/** @type {string} */ ("hono"));
-  const answer = (/** @type {any} */ c) => c.text(allowed(c.req).token.subject);
+  const answer = (/** @type {any} */ c) => c.text(allowed(c.req).token?.subject);
   const ungated = (/** @type {any} */ app) => gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "ungated").map(({ route }) => route);
   const own = new Hono().use(hono(gate)).get("/keys", answer).onError((/** @type {any} */ _, /** @type {any} */ c) => c.text("error", 500));
   const app = new Hono().get("/early", answer).get("/own", hono(gate), answer).use("/api/*", hono(gate));
@@ -506,6 +506,31 @@ test("what fails in the gate is a denial", async (context) => {
   assert.deepEqual([status, body], [403, ""]);
 });
 
+test("the guide's recipes for a health check and CORS work, in both versions of Express", async (context) => {
+  const { gate, bearer } = await gated(context, Engine.external(), { public: ["GET /healthz"], corsPreflight: "pass" });
+  // @ts-expect-error: its types are those of 5
+  for (const express of [require("express4"), require("express")]) {
+    const app = express().use(middleware(gate)).use(require("cors")({ origin: "https://app.example.com" }));
+    app.get("/healthz", (/** @type {any} */ request, /** @type {any} */ response) => response.send(`fine ${allowed(request).token}`));
+    app.get("/api/v1/external/orbs", (/** @type {any} */ _, /** @type {any} */ response) => response.send("orbs"));
+    app.post("/healthz", () => assert.fail("reached"));
+    const port = await served(context, app);
+    assert.equal((await ask(port, "GET", "/healthz", { authorization: "Bearer nonsense" })).body, "fine null");
+    assert.equal((await ask(port, "POST", "/healthz")).status, 401);
+    const origin = "https://app.example.com";
+    const preflight = async (/** @type {string} */ method, path = "/api/v1/external/orbs") => {
+      const { status, headers } = await ask(port, "OPTIONS", path, { origin, "access-control-request-method": method });
+      return [status, headers["access-control-allow-origin"]];
+    };
+    assert.deepEqual(await preflight("GET"), [204, origin]);
+    assert.deepEqual(await preflight("GET", "/healthz"), [204, origin]);
+    assert.deepEqual(await preflight("DELETE"), [401, undefined]);
+    assert.deepEqual(await preflight("GET", "/nowhere"), [401, undefined]);
+    const orbs = await ask(port, "GET", "/api/v1/external/orbs", { ...bearer("read:orbs"), origin });
+    assert.deepEqual([orbs.body, orbs.headers["access-control-allow-origin"]], ["orbs", origin]);
+  }
+});
+
 test("the guide's service answers as the guide says", async (context) => {
   const readme = fs.readFileSync(path.join(ROOT, "README.md"), "utf8");
   const guide = readme.slice(readme.indexOf("## Protect a service in ten lines"));
@@ -514,7 +539,12 @@ test("the guide's service answers as the guide says", async (context) => {
   assert.ok(program.split("\n").filter(Boolean).length <= 10, program);
   const folder = fs.mkdtempSync(path.join(__dirname, "guide-"));
   context.after(() => fs.rmSync(folder, { recursive: true }));
-  const { tokens, token } = await issuer(context);
+  const trial = spawn(process.execPath, [path.join(ROOT, "testing.js"), "0"], { stdio: ["ignore", "inherit", "pipe"] });
+  context.after(() => void trial.kill());
+  const [url = ""] = /http:[^/]*\/\/[^/]*/.exec(String((await once(trial.stderr, "data"))[0])) ?? [];
+  const fetched = async (/** @type {string} */ of) => (await fetch(url + of)).text();
+  const tokens = await fetched("/tokens.yaml");
+  const call = async (/** @type {string} */ scope) => ask(port, "GET", target.pathname, { authorization: `Bearer ${await fetched(`/token?scope=${scope}`)}` });
   const [, policy = ""] = /^```yaml\n(.*?)^```$/ms.exec(guide) ?? [];
   fs.writeFileSync(path.join(folder, "tokens.yaml"), tokens);
   fs.writeFileSync(path.join(folder, "policy.yaml"), policy);
@@ -533,7 +563,6 @@ test("the guide's service answers as the guide says", async (context) => {
     const [name = "", value] = header.split(": ");
     assert.equal(denied.headers[name.toLowerCase()], value);
   }
-  const right = await ask(port, "GET", target.pathname, { authorization: `Bearer ${token("read:orbs")}` });
-  assert.deepEqual([right.status, right.body], [200, "hello ada"]);
-  assert.equal((await ask(port, "GET", target.pathname, { authorization: `Bearer ${token("read:keys")}` })).status, 403);
+  assert.deepEqual([await call("read:other"), await call("read:orbs")].map((one) => [one.status, one.body]), [[403, ""], [200, "hello subject"]]);
+  assert.equal((await fetch(`${url}/other`)).status, 404);
 });

@@ -7,6 +7,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { Engine, Handle } = require("orbgate");
 const { Gate } = require("orbgate/gate");
+const { startIssuer } = require("orbgate/testing");
 const { issuer, keyPair, signed } = require("./support/issuer.js");
 
 const QUIET = { info() {}, warn() {}, error() {} };
@@ -124,19 +125,34 @@ test("a hook or a log that throws changes no answer, at once or later", async (c
   };
   const failLater = async () => fail();
   for (const hook of [fail, failLater]) {
-    const loud = { info: hook, warn: hook, error: hook };
-    const gate = new Gate(new Handle(Engine.external()), tokens, { log: loud, count: hook, audit: hook });
+    const logged = /** @type {string[]} */ ([]);
+    const error = (/** @type {string} */ line) => {
+      logged.push(line);
+      return hook();
+    };
+    const loud = { info: hook, warn: hook, error };
+    const counted = /** @type {string[]} */ ([]);
+    const count = (/** @type {string} */ name) => {
+      counted.push(name);
+      return hook();
+    };
+    const gate = new Gate(new Handle(Engine.external()), tokens, { log: loud, count, audit: hook });
     for (const [bearer, template, status] of /** @type {const} */ ([[undefined, undefined, 401], ["read:keys", undefined, 403], ["read:orbs", undefined, null], ["read:orbs", "/other", 404]])) {
       const more = template === undefined ? {} : { template };
       assert.equal((await gate.answer(orbs(bearer && token(bearer), more))).httpStatus, status);
     }
     // Issuers that fail are logged.
-    const none = new Gate(Engine.external(), tokens, { log: loud, count: hook, fetch: hook });
+    const none = new Gate(Engine.external(), tokens, { log: { ...loud, error: hook }, count: hook, fetch: hook });
     assert.equal((await none.answer(orbs(token("read:orbs")))).refused, "no_keys");
     assert.throws(() => gate.reload("/nowhere"), { code: "io" });
     assert.equal(gate.reload(policy), gate.policy.load());
+    await new Promise(setImmediate);
+    // Each once: the audit, the counter, the router, the reload.
+    assert.deepEqual(logged.map((line) => line.split(":")[1]).sort(), [
+      " audit lines are lost", " counts are lost", " requests are denied because the router disagrees with the policy", " the policy stays as it was",
+    ]);
+    assert.equal(counted.filter((name) => name === "orbgate_audit_lost_total").length, 4);
   }
-  await new Promise(setImmediate);
 });
 
 test("a fetch that does not heed its signal is not waited for", async (context) => {
@@ -168,14 +184,15 @@ test("a policy is replaced for every later request, if it is whole", async (cont
   assert.deepEqual(results, ["refused", "unfinished", "unreadable", "loaded"]);
 });
 
-test("faults of the configuration have their places", () => {
+test("errors of the configuration have their locations", () => {
   const tokens = "orbgate_token: 1\nissuers:\n  - { issuer: nonsense, audience: a, kind: user, colour: red }\n";
   assert.throws(() => new Gate(Engine.external(), tokens), (/** @type {any} */ error) => (
-    error.name === "PolicyError" && error.code === "invalid_configuration" && error.line === 3 && error.faults.length >= 1
+    error.name === "PolicyError" && error.code === "invalid_configuration" && error.line === 3 && error.diagnostics.length >= 1
   ));
   const good = "orbgate_token: 1\nissuers:\n  - { issuer: \"https://id.example.com\", audience: a, kind: user }\n";
   assert.throws(() => new Gate(Engine.external(), good, /** @type {any} */ ({ flat_403: true })), /no option `flat_403`/);
   assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("loud") }), /minimal, full, none/);
+  assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("constructor") }), /minimal, full, none/);
   assert.throws(() => new Gate(Engine.external(), good, { challenge: "full", realm: 'a"b' }), { code: "invalid_configuration" });
 });
 
@@ -192,6 +209,50 @@ test("what callers are told can be more, or less", async (context) => {
   }
   const flat = new Gate(Engine.external(), tokens, { log: QUIET, flat403: true });
   assert.equal((await flat.answer(orbs(token("read:orbs"), { target: "/nowhere" }))).httpStatus, 403);
+});
+
+test("a test issuer's tokens are verified", async (context) => {
+  const issuing = await startIssuer();
+  context.after(() => issuing.close());
+  const gate = new Gate(Engine.external(), issuing.tokens, { log: QUIET });
+  const asked = async (/** @type {string} */ bearer) => gate.answer({ ...orbs(), authorization: [bearer] });
+  const allowed = await asked(issuing.bearer("organisation", "read:orbs"));
+  assert.deepEqual([allowed.isAllow, allowed.token?.kind, allowed.token?.subject], [true, "organisation", "subject"]);
+  assert.equal((await asked(issuing.bearer("user", "read:keys"))).httpStatus, 403);
+  assert.equal((await asked(issuing.bearer("user", "read:orbs", { exp: 1 }))).refused, "expired");
+  assert.equal((await asked(issuing.bearer("user", "read:orbs", { exp: undefined }))).isAllow, false);
+});
+
+test("a public route needs no token, and no route of the policy is one", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const counted = /** @type {string[]} */ ([]);
+  const count = (/** @type {string} */ _, /** @type {object} */ labels) => void counted.push(Object.values(labels).join(" "));
+  const options = /** @type {const} */ ({ log: QUIET, count, public: ["GET /healthz", "GET /docs/{page}"], corsPreflight: "pass" });
+  const gate = new Gate(new Handle(Engine.external()), tokens, options);
+  const asked = async (/** @type {object} */ more) => gate.answer({ ...orbs(), target: "/healthz", ...more });
+  const open = await asked({ authorization: ["Bearer nonsense"] });
+  assert.deepEqual([open.isAllow, open.token, open.publicTemplate, open.decision.reason, open.decision.charge], [true, null, "/healthz", "public_route", null]);
+  assert.equal((await asked({ target: "/docs/a", template: "/docs/:any" })).publicTemplate, "/docs/{page}");
+  assert.deepEqual([await asked({ template: "/docs/:page" }), await asked({ method: "HEAD" })].map(({ httpStatus }) => httpStatus), [404, 401]);
+  const preflight = { method: "OPTIONS", target: orbs().target, origin: ["https://a.example"] };
+  assert.equal((await asked({ ...preflight, accessControlRequestMethod: ["GET"] })).isAllow, true);
+  assert.equal((await asked({ ...preflight, accessControlRequestMethod: ["DELETE"] })).httpStatus, 401);
+  assert.equal((await asked({ target: orbs().target, authorization: [`Bearer ${token("read:orbs")}`] })).publicTemplate, null);
+  assert.deepEqual(counted.slice(0, 2), ["allow public_route ", "allow public_route "]);
+  const routes = [...gate.policy.load().routes, { method: "GET", template: "/healthz" }, { method: "GET", template: "/docs/:a" }];
+  assert.deepEqual(gate.checkRoutes(routes.map(({ method, template }) => ({ method, template: template.replace(/\{(\w+)\}/g, ":$1") }))), []);
+
+  const overlaps = { ...options, public: ["GET /api/v1/external/{any}"] };
+  assert.throws(() => new Gate(Engine.external(), tokens, overlaps), /fits the same paths/);
+  assert.throws(() => new Gate(Engine.external(), tokens, { ...options, public: ["healthz"] }), { code: "invalid_configuration" });
+  assert.throws(() => new Gate(Engine.external(), tokens, { ...options, corsPreflight: /** @type {any} */ ("allow") }), /deny, pass/);
+  assert.throws(() => new Gate(Engine.external(), tokens, { ...options, corsPreflight: /** @type {any} */ ("toString") }), /deny, pass/);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy.yaml");
+  fs.writeFileSync(file, "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: true, routes: ['POST /{any}']}}}}\n...\n");
+  assert.throws(() => gate.reload(file), /fits the same paths/);
+  assert.equal((await asked({})).isAllow, true);
 });
 
 test("a closed gate answers nothing, and who waits is not let through", async (context) => {

@@ -42,7 +42,7 @@ export function questions(route: RouteId): Decision[] {
 declare const gate: Gate;
 express().use(middleware(gate));
 server().register(fastify(gate, { check: true }));
-const service: http.Server = guard(gate, http.createServer(listener(gate, (request: http.IncomingMessage, response: http.ServerResponse) => response.end(allowed(request).token.subject))));
+const service: http.Server = guard(gate, http.createServer(listener(gate, (request: http.IncomingMessage, response: http.ServerResponse) => response.end(allowed(request).token?.subject))));
 void [service, hono(gate)];
 // @ts-expect-error: without a gate there is nothing
 void findAllowed(service).token;

@@ -99,7 +99,7 @@ for (const [name, service] of Object.entries(services)) {
     const sockets = new WebSocketServer({ server });
     context.after(() => void sockets.close());
     const seen = /** @type {unknown[]} */ ([]);
-    sockets.on("connection", (_, request) => void seen.push([allowed(request).decision.route, allowed(request).token.subject]));
+    sockets.on("connection", (_, request) => void seen.push([allowed(request).decision.route, allowed(request).token?.subject]));
     for (let round = 1; round <= 2; round++) {
       assert.equal(await get(), 403);
     }
@@ -117,6 +117,26 @@ for (const [name, service] of Object.entries(services)) {
     assert.equal(await shake(port, bearer("read:orbs")), 101);
     assert.deepEqual(seen, [[`GET ${ORBS}`, "ada"]]);
     assert.deepEqual(counted.slice(before).map((one) => one.split(" ")[2]), ["no_token", "scope_missing", "no_route", "malformed_request", "scope_held"]);
+  });
+
+  test(`${name}: no upgrade comes before the first request`, async (context) => {
+    const { gate, logged, bearer } = await gated(context);
+    const server = await service(gate, context);
+    let upgrades = 0;
+    const sockets = new WebSocketServer({ server }).on("connection", () => void (upgrades += 1));
+    context.after(() => void sockets.close());
+    const port = await listening(context, server);
+    if (name === "Hono") {
+      // Its server has a function of its own in between, so that the gate knows it by a request: here the guard must be first.
+      guard(gate, server);
+      assert.deepEqual([await shake(port), upgrades, logged], [401, 0, []]);
+      return;
+    }
+    assert.equal(await shake(port, bearer("read:orbs")), 403);
+    assert.equal(await shake(port), 403);
+    assert.deepEqual([upgrades, logged.map((line) => /every request is denied.*`upgrade`.*`guard\(gate, server\)`/.test(line))], [0, [true]]);
+    guard(gate, server);
+    assert.deepEqual([await shake(port), await shake(port, bearer("read:orbs")), upgrades], [401, 101, 1]);
   });
 
   test(`${name}: tunnels and expectations are decided, too`, async (context) => {
@@ -239,7 +259,7 @@ test("Fastify guards its server: with @fastify/websocket, and with ws beside it"
   const seen = /** @type {unknown[]} */ ([]);
   await app.register(require("@fastify/websocket"));
   await app.register(fastify(gate));
-  app.get(ORBS, { websocket: true }, (_, request) => void seen.push(allowed(request).token.subject));
+  app.get(ORBS, { websocket: true }, (_, request) => void seen.push(allowed(request).token?.subject));
   app.get("/api/v1/external/account", async () => "account");
   await app.listen({ host: "localhost", port: 0 });
   const port = portOf(app.server);
@@ -289,7 +309,7 @@ test("Socket.IO's handshakes are decided, and without polling nothing passes bes
   const server = guard(gate, await /** @type {any} */ (services)["Express 5"](gate));
   const sockets = new (require("socket.io").Server)(server, { path: ORBS, addTrailingSlash: false, transports: ["websocket"] });
   const seen = /** @type {unknown[]} */ ([]);
-  sockets.engine.on("connection", (/** @type {any} */ { request }) => void seen.push(allowed(request).token.subject));
+  sockets.engine.on("connection", (/** @type {any} */ { request }) => void seen.push(allowed(request).token?.subject));
   context.after(() => void sockets.close());
   const port = await listening(context, server);
   const path = `${ORBS}?EIO=4&transport=websocket`;
@@ -312,16 +332,39 @@ test("Fastify's injected handshake is decided", async (context) => {
   socket.terminate();
 });
 
+test("Express finds the gate of a router and of a route before the first request", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const answer = (/** @type {any} */ _, /** @type {any} */ response) => response.send("orbs");
+  // @ts-expect-error: its types are those of 5
+  for (const express of [require("express4"), require("express")]) {
+    const ungated = express().get("/", answer);
+    const inRouter = express().use("/api", express.Router().use(middleware(gate)).get("/", answer));
+    const atRoute = express().get("/", middleware(gate), answer);
+    for (const [app, status] of [[express(), 101], [ungated, 101], [inRouter, 403], [atRoute, 403]]) {
+      const server = http.createServer(app);
+      const sockets = new WebSocketServer({ server });
+      context.after(() => void sockets.close());
+      assert.equal(await shake(await listening(context, server), bearer("read:orbs")), status);
+    }
+  }
+});
+
 test("Hono's own WebSockets are decided", async (context) => {
   const { gate, counted, bearer } = await gated(context);
   const [{ Hono }, { serve, upgradeWebSocket }] = await Promise.all(["hono", "@hono/node-server"].map((/** @type {any} */ name) => import(name)));
   const seen = /** @type {unknown[]} */ ([]);
-  const app = new Hono().use(hono(gate)).get(ORBS, upgradeWebSocket((/** @type {any} */ c) => ({ onOpen: () => void seen.push(allowed(c.req).token.subject) })));
-  const server = guard(gate, await new Promise((resolve) => {
-    const started = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0, websocket: { server: new WebSocketServer({ noServer: true }) } }, () => resolve(started));
-  }));
-  context.after(() => void /** @type {any} */ (server).close());
-  const port = portOf(/** @type {any} */ (server));
+  const app = new Hono().use(hono(gate)).get(ORBS, upgradeWebSocket((/** @type {any} */ c) => ({ onOpen: () => void seen.push(allowed(c.req).token?.subject) })));
+  const start = async () => {
+    const started = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0, websocket: { server: new WebSocketServer({ noServer: true }) } });
+    await once(started, "listening");
+    context.after(() => void started.close());
+    return started;
+  };
+  // Its handshakes pass the application: without a guard, even the first is denied.
+  assert.equal(await shake(portOf(await start()), bearer("read:orbs")), 403);
+  assert.deepEqual(seen, []);
+  const server = guard(gate, await start());
+  const port = portOf(server);
   assert.deepEqual([await shake(port), await shake(port, bearer("read:keys")), seen], [401, 403, []]);
   assert.equal(await shake(port, bearer("read:orbs")), 101);
   assert.deepEqual(seen, ["ada"]);

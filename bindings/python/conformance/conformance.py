@@ -99,9 +99,9 @@ def main(folder: Path) -> int:
             policies[name] = read(folder, name)
         for policy in policies[name]:
             ran += 1
-            if faults := wrong(policy, case) + about(policy, case):
+            if errors := wrong(policy, case) + about(policy, case):
                 failed += 1
-                print(f"{path}:{number}: {case['name']}: {'; '.join(faults)}")
+                print(f"{path}:{number}: {case['name']}: {'; '.join(errors)}")
     print(f"ran {ran} cases")
     return int(failed > 0 or ran == 0)
 

@@ -60,11 +60,11 @@ def calls(policy: Policy, callers: dict[str, Any], rows: int, draw: np.random.Ra
 def applications(policy: Policy, draw: np.random.RandomState, count: int = CALLERS) -> dict[str, Any]:
     """What each application may do, what it does, and what else it tries: most hold more than they use."""
     routes, scopes = policy.routes(), [scope.scope for scope in policy.scopes()]
-    places = {name: [at for at, route in enumerate(routes) if route.scope == name] for name in scopes}
+    locations = {name: [at for at, route in enumerate(routes) if route.scope == name] for name in scopes}
     kinds, texts, used, tries = [], [], [], []
     for _ in range(count):
         held = draw.choice(scopes, draw.randint(2, 9), replace=False)
-        open_to_it = [at for name in held for at in places[name]] or [0]
+        open_to_it = [at for name in held for at in locations[name]] or [0]
         used.append(draw.choice(open_to_it, 6))
         tries.append(draw.randint(0, len(routes), 3))
         texts.append(" ".join(held))
@@ -78,8 +78,8 @@ def _often_few(draw: np.random.RandomState, different: int, rows: int) -> Any:
     return np.searchsorted(shares, draw.random_sample(rows) * shares[-1])
 
 
-def _pick(texts: list[str], places: Any) -> Any:
-    return pa.array(texts, pa.string()).take(pa.array(places))
+def _pick(texts: list[str], locations: Any) -> Any:
+    return pa.array(texts, pa.string()).take(pa.array(locations))
 
 
 def _targets(policy: Policy, route: Any, draw: np.random.RandomState) -> Any:

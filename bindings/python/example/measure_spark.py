@@ -40,11 +40,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=4_000_000, help="how many calls the log has")
     parser.add_argument("--executors", type=int, default=2, help="how many processes, each with one core")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        log = Path(place, "log")
+    with tempfile.TemporaryDirectory() as location:
+        log = Path(location, "log")
         write_log(log, arguments.rows)
-        expected = one_process(log, Path(place, "decided"))
-        cluster(log, Path(place, "cluster"), arguments.executors, expected)
+        expected = one_process(log, Path(location, "decided"))
+        cluster(log, Path(location, "cluster"), arguments.executors, expected)
         collapse(log)
 
 
@@ -76,7 +76,7 @@ def write_decisions(log: Path, decided: Path) -> None:
         writer.close()
 
 
-def cluster(log: Path, place: Path, executors: int, expected: Counter[str]) -> None:
+def cluster(log: Path, location: Path, executors: int, expected: Counter[str]) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master(f"local-cluster[{executors},1,2048]").config("spark.ui.enabled", "false")
@@ -90,13 +90,13 @@ def cluster(log: Path, place: Path, executors: int, expected: Counter[str]) -> N
         yield from batches
 
     def write(what: Any) -> None:
-        what.write.mode("overwrite").parquet(str(place))
+        what.write.mode("overwrite").parquet(str(location))
 
     nothing = frame.mapInArrow(untouched, frame.schema)
     measure("cluster, Parquet to Parquet, nothing decided", rows, lambda: write(nothing))
     decided = orbgate.spark.decide(frame, POLICY)
     measure("cluster, Parquet to Parquet, decided", rows, lambda: write(decided))
-    found = spark.read.parquet(str(place)).groupBy("reason").count().collect()
+    found = spark.read.parquet(str(location)).groupBy("reason").count().collect()
     assert {row[0]: row[1] for row in found} == expected
     counted = orbgate.spark.count(frame, POLICY)
     measure("cluster, counted", rows, counted.collect)

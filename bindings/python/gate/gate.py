@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from orbgate import OrbgateError, Policy
+from orbgate import OrbgateError
 from orbgate.gate import Allowed, Gate
 
 METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
@@ -65,7 +65,7 @@ def saw(method: str, target: str, allowed: Allowed | None) -> str:
             "target": target,
             "route": decision and decision.route,
             "scope": decision and decision.scope,
-            "kind": allowed and allowed.token.kind.value,
+            "kind": allowed.token.kind.value if allowed and allowed.public_template is None else None,
             "consumes": None if charge is None else charge.consumes,
         }
     )
@@ -80,15 +80,19 @@ def obey(gate: Gate | None, policy: str, counted: Counted) -> None:
             try:
                 gate.reload(policy)
                 say("reloaded")
-            except (OrbgateError, OSError):
+            except (ValueError, OSError):
                 say("kept")
         elif line == "count\n":
             say(f"counted {counted}")
 
 
-def templates(policy: Policy) -> list[str]:
-    """Each template of the policy, those with fewer parameters first, because these routers take the first that fits."""
-    found = {route.template for route in policy.routes()}
+Routes = list[tuple[str, str]]
+"""Methods and templates."""
+
+
+def templates(routes: Routes) -> list[str]:
+    """Each template, those with fewer parameters first, because these routers take the first that fits."""
+    found = {template for _, template in routes}
     # One name for all parameters at one place.
     return sorted(found, key=lambda template: [segment.startswith("{") for segment in template.split("/")])
 
@@ -105,7 +109,7 @@ def raw_target(scope: Mapping[str, Any]) -> str:
     return f"{path}?{query}" if query else path
 
 
-def starlette(gate: Gate | None, policy: Policy) -> Any:
+def starlette(gate: Gate | None, routes: Routes) -> Any:
     from orbgate.gate.asgi import GateMiddleware, allowed
     from starlette.applications import Starlette
     from starlette.requests import Request
@@ -116,9 +120,8 @@ def starlette(gate: Gate | None, policy: Policy) -> Any:
         text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
         return Response(text, media_type="application/json")
 
-    methods = sorted({*METHODS, *(route.method for route in policy.routes())})
-    routes = [Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(policy)]
-    app = Starlette(routes=routes)
+    methods = sorted({*METHODS, *(method for method, _ in routes)})
+    app = Starlette(routes=[Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(routes)])
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
         await (await echo(Request(scope)))(scope, receive, send)
@@ -130,7 +133,7 @@ def starlette(gate: Gate | None, policy: Policy) -> Any:
     return app
 
 
-def fastapi(gate: Gate | None, policy: Policy) -> Any:
+def fastapi(gate: Gate | None, routes: Routes) -> Any:
     from fastapi import FastAPI
     from orbgate.gate.asgi import allowed
     from orbgate.gate.starlette import protect
@@ -143,8 +146,9 @@ def fastapi(gate: Gate | None, policy: Policy) -> Any:
         text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
         return Response(text, media_type="application/json")
 
-    for route in sorted(policy.routes(), key=lambda route: templates(policy).index(route.template)):
-        app.add_route(names(route.template, "{{p{}}}"), echo, methods=[route.method])
+    order = templates(routes)
+    for method, template in sorted(routes, key=lambda route: order.index(route[1])):
+        app.add_route(names(template, "{{p{}}}"), echo, methods=[method])
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
         await (await echo(Request(scope)))(scope, receive, send)
@@ -155,7 +159,7 @@ def fastapi(gate: Gate | None, policy: Policy) -> Any:
     return app
 
 
-def flask(gate: Gate | None, policy: Policy) -> Any:
+def flask(gate: Gate | None, routes: Routes) -> Any:
     from flask import Flask, Response, request
     from orbgate.gate.flask import allowed, protect
 
@@ -167,12 +171,12 @@ def flask(gate: Gate | None, policy: Policy) -> Any:
         text = saw(request.method, target, allowed(request) if gate else None)
         return Response(text, content_type="application/json")
 
-    for at, route in enumerate(policy.routes()):
+    for at, (method, template) in enumerate(routes):
         options = {"strict_slashes": True, "provide_automatic_options": False}
-        app.add_url_rule(names(route.template, "<p{}>"), f"route{at}", echo, methods=[route.method], **options)
-        if route.method == "GET":
+        app.add_url_rule(names(template, "<p{}>"), f"route{at}", echo, methods=[method], **options)
+        if method == "GET":
             # Werkzeug has other routes for handshakes, as flask-sock adds them.
-            app.add_url_rule(names(route.template, "<p{}>"), f"websocket{at}", echo, methods=["GET"], websocket=True, **options)
+            app.add_url_rule(names(template, "<p{}>"), f"websocket{at}", echo, methods=["GET"], websocket=True, **options)
     for error in (404, 405):
         app.register_error_handler(error, lambda error: echo())
     if gate:
@@ -180,7 +184,7 @@ def flask(gate: Gate | None, policy: Policy) -> Any:
     return app
 
 
-def django(gate: Gate | None, policy: Policy) -> Any:
+def django(gate: Gate | None, routes: Routes) -> Any:
     from django.conf import settings
     from django.core.asgi import get_asgi_application
     from django.http import HttpResponse
@@ -192,7 +196,7 @@ def django(gate: Gate | None, policy: Policy) -> Any:
         text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
         return HttpResponse(text, content_type="application/json")
 
-    urls = [path(names(template, "<str:p{}>").removeprefix("/"), echo) for template in templates(policy)]
+    urls = [path(names(template, "<str:p{}>").removeprefix("/"), echo) for template in templates(routes)]
     urlconf = type("urls", (), {"urlpatterns": [*urls, re_path("", echo)]})
     settings.configure(ROOT_URLCONF=urlconf, ALLOWED_HOSTS=["*"], MIDDLEWARE=[], SECRET_KEY="-", APPEND_SLASH=False, LOGGING_CONFIG=None)
     app = get_asgi_application()
@@ -258,18 +262,21 @@ def main() -> None:
     parser.add_argument("framework", choices=PROGRAMS)
     for option in ("listen", "policy", "tokens"):
         parser.add_argument(f"--{option}", required=True)
+    parser.add_argument("--public", action="append", default=[])
     parser.add_argument("--ungated", action="store_true")
     given = parser.parse_args()
     counted = Counted()
     try:
-        gate = Gate.from_files(given.policy, given.tokens, count=counted)
+        gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted)
     except (OrbgateError, OSError) as error:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")
     listener = socket.create_server((host, int(port)), backlog=128)
     address = "{}:{}".format(*listener.getsockname()[:2])
     framework, serve = PROGRAMS[given.framework]
-    app = framework(None if given.ungated else gate, gate.policy)
+    routes = [(route.method, route.template) for route in gate.policy.routes()]
+    routes += [(method, template) for method, _, template in (route.partition(" ") for route in given.public)]
+    app = framework(None if given.ungated else gate, routes)
 
     def begin() -> None:
         """In the process that serves."""

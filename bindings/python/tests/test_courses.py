@@ -124,7 +124,7 @@ def test_times_out_of_the_period_stretch_nothing() -> None:
 
 
 def test_calls_at_unknown_times_may_be_anywhere() -> None:
-    """For each number of them and each place, the truth is between the limits."""
+    """For each number of them and each location, the truth is between the limits."""
     draw = random.Random(11)
     period = Period(0, 9_999)
     for _ in range(400):
@@ -138,8 +138,8 @@ def test_calls_at_unknown_times_may_be_anywhere() -> None:
             continue
         assert half is not None
         for count in (0, unseen // 2, unseen):
-            place = draw.choice([range(10_000), range(5_000, 5_001), range(0, 10_000, 9_999), range(1_000, 2_000)])
-            exact = shortest(sorted([*known, *(draw.choice(place) for _ in range(count))]))
+            location = draw.choice([range(10_000), range(5_000, 5_001), range(0, 10_000, 9_999), range(1_000, 2_000)])
+            exact = shortest(sorted([*known, *(draw.choice(location) for _ in range(count))]))
             assert half.least_seconds <= exact <= half.most_seconds
             assert half.course(period) in (course_of(exact, period), NOT_CLEAR)
 
@@ -165,7 +165,7 @@ def test_a_second_makes_the_difference(less: int, course: str, sign: str | None)
     ends = [start, start + length - 1, start + 2 * length + 90, start + 3 * length + 180]
     seconds = [*ends * 100, *(start + at * length // 70 for at in range(70)), *(start + length + at for at in range(30))]
     assert shortest(sorted(seconds)) == length
-    made = report(log(seconds), POLICY, time_zone="UTC").figures.denials
+    made = report(log(seconds), POLICY, time_zone="UTC").figures.denials.groups
     [row] = [row for row in made if row.caller == "cron"]
     assert (row.half_least_seconds, row.half_seconds, row.course, row.looks_like) == (length, length, course, sign)
 
@@ -177,7 +177,7 @@ def of_cron(known: int, unknown: int = 0, far: int = 0) -> tuple[Any, Any]:
     times = made["time"].to_pylist()
     times = [None if known + far <= at < known + far + unknown else time for at, time in enumerate(times)]
     made = report(made.set_column(made.column_names.index("time"), "time", pa.array(times, pa.timestamp("us"))), POLICY, time_zone="UTC")
-    [row] = [row for row in made.figures.denials if row.caller == "cron"]
+    [row] = [row for row in made.figures.denials.groups if row.caller == "cron"]
     return made, row
 
 
@@ -216,7 +216,7 @@ def test_a_log_of_less_than_an_hour_has_no_course(spread: int) -> None:
     """Whatever comes within a minute is steady in that minute, so it says nothing of the client."""
     seconds = [1_000_000 + at * spread for at in range(4) for _ in range(10)]
     made = report(log(seconds).filter(pa.compute.equal(log(seconds)["caller"], "cron")), POLICY, time_zone="UTC")
-    [row] = made.figures.denials
+    [row] = made.figures.denials.groups
     assert (row.calls, row.course, row.looks_like, row.half_seconds) == (40, None, None, spread + 1)
     assert "In a log of less than an hour no course is said." in made.html and ">steady<" not in made.html
 
@@ -224,7 +224,7 @@ def test_a_log_of_less_than_an_hour_has_no_course(spread: int) -> None:
 @pytest.mark.parametrize(("length", "course", "sign"), [(3_600, STEADY, "misconfigured client"), (3_599, None, None)])
 def test_a_course_is_said_from_an_hour_on(length: int, course: str | None, sign: str | None) -> None:
     seconds = [at * (length - 1) // 39 for at in range(40)]
-    [row] = report(log(seconds).filter(pa.compute.equal(log(seconds)["caller"], "cron")), POLICY, time_zone="UTC").figures.denials
+    [row] = report(log(seconds).filter(pa.compute.equal(log(seconds)["caller"], "cron")), POLICY, time_zone="UTC").figures.denials.groups
     assert (row.course, row.looks_like) == (course, sign)
 
 
@@ -234,8 +234,8 @@ def test_the_page_says_where_it_is_between_two_limits(monkeypatch: pytest.Monkey
     exact = report(log(seconds), POLICY, time_zone="UTC")
     monkeypatch.setattr(courses, "MOST_SECONDS", 300)
     made = report(log(seconds), POLICY, time_zone="UTC")
-    [row] = [row for row in made.figures.denials if row.caller == "cron"]
-    [known] = [row for row in exact.figures.denials if row.caller == "cron"]
+    [row] = [row for row in made.figures.denials.groups if row.caller == "cron"]
+    [known] = [row for row in exact.figures.denials.groups if row.caller == "cron"]
     assert known.half_least_seconds == known.half_seconds == shortest(seconds)
     assert row.half_least_seconds is not None and row.half_seconds is not None
     assert row.half_least_seconds < shortest(seconds) < row.half_seconds and row.course == NOT_CLEAR and row.looks_like is None

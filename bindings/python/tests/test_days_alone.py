@@ -52,10 +52,10 @@ def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
     table, calls, row = LOGS[name]
     said = WARNING.format(calls, row).replace("1 calls", "1 call") if calls == 1 else WARNING.format(calls, row)
     made = report(table, POLICY)
-    assert [warning for warning in made.figures.warnings if warning.startswith("Of days")] == [said] and said in made.html
+    assert [warning for warning in made.figures.log.warnings if warning.startswith("Of days")] == [said] and said in made.html
     assert said in logs.replay(logs.read(table), POLICY).to_dict()["warnings"]
     assert said in audit.privileges(table, POLICY).warnings
-    for group in made.figures.denials:
+    for group in made.figures.denials.groups:
         assert (group.half_from, group.half_seconds, group.course, group.paths_in_hour, group.calls) == (None, None, None, None, 51)
         # Most of its calls are to other paths only where nothing else is in the log.
         assert group.looks_like == ("probe" if name in ("date32", "date64") else None)
@@ -64,8 +64,8 @@ def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
 
 def test_the_same_calls_at_times_of_day_are_a_probe() -> None:
     found = report(log([f"{DAY}T00:00:00Z"] * 51), POLICY).figures
-    [group] = found.denials
-    assert (group.looks_like, group.paths_in_hour, group.course) == ("probe", 20, "burst") and not found.warnings
+    [group] = found.denials.groups
+    assert (group.looks_like, group.paths_in_hour, group.course) == ("probe", 20, "burst") and not found.log.warnings
 
 
 @pytest.mark.parametrize("write", ["csv", "json", "parquet"])
@@ -84,10 +84,10 @@ def test_a_file_says_it_as_its_table_does(tmp_path: Path, write: str) -> None:
         head = [",".join(table.column_names)] if write == "csv" else []
         path.write_text("\n".join([*head, *map(row, table.to_pylist())]) + "\n")
     found = report(path, POLICY, format="json" if write == "json" else None).figures
-    assert WARNING.format(40, 1) in found.warnings and [group.course for group in found.denials] == [None]
+    assert WARNING.format(40, 1) in found.log.warnings and [group.course for group in found.denials.groups] == [None]
 
 
 def test_a_row_that_cannot_be_read_has_no_part_in_it(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(f'time,method,target\n{DAY},GET,"/a\n2026-10-29T00:00:00Z,GET,/b\n')
-    assert not [warning for warning in report(path, POLICY).figures.warnings if warning.startswith("Of days")]
+    assert not [warning for warning in report(path, POLICY).figures.log.warnings if warning.startswith("Of days")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import random
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
 from made_up_calls import Page  # noqa: E402
-from orbgate._report.courses import Period  # noqa: E402
-from orbgate._report.denials import ID, RULES  # noqa: E402
+from orbgate._report.courses import FEW, Period  # noqa: E402
+from orbgate._report.denials import ID, PROBED_PATHS, RULES  # noqa: E402
 from orbgate._report.sections.denials import length  # noqa: E402
 
 pytestmark = pytest.mark.once
@@ -83,7 +84,7 @@ def of(rows: Any, caller: str) -> Any:
 
 def test_what_denied_calls_look_like() -> None:
     made = report(pa.Table.from_pylist(LOG), NEW, base=OLD)
-    rows = made.figures.denials
+    rows = made.figures.denials.groups
     looks = {row.caller: (row.pattern, row.course, row.looks_like) for row in rows}
     assert looks == {
         "cron": ("missing scope", "steady", "misconfigured client"),
@@ -94,9 +95,9 @@ def test_what_denied_calls_look_like() -> None:
         "stubborn": ("unknown paths", "steady", None),
     }
     assert sum(row.calls for row in rows) == made.figures.denied
-    # The routes are those that `diff` says vanished.
-    vanished = {NEW_ROUTE.route for change in OLD.diff(NEW).changes if "vanished" in change.labels for NEW_ROUTE in [OLD.decide(change.method or "", change.target or "", change.narrower)]}
-    assert set(of(rows, "aged").routes) == vanished == {"GET /v2/things/{id}", "GET /v2/offers"}
+    # The routes are those that `diff` calls removed.
+    removed = {NEW_ROUTE.route for change in OLD.diff(NEW).changes if "removed" in change.labels for NEW_ROUTE in [OLD.decide(change.method or "", change.target or "", change.narrower)]}
+    assert set(of(rows, "aged").routes) == removed == {"GET /v2/things/{id}", "GET /v2/offers"}
     assert (of(rows, "scanner").paths, of(rows, "scanner").malformed, of(rows, "scanner").calls) == (64, 30, 100)
     assert of(rows, "stubborn").paths == 1 and of(rows, "cron").scope == "write" and of(rows, "cron").rows == (1, 2, 3, 4, 5)
     text = html.unescape(" ".join(Page(made.html).texts))
@@ -117,12 +118,12 @@ def test_a_client_that_lacks_several_scopes_is_told_of_each() -> None:
     log = [call for scope in "abc" for call in calls("cron", 40, "GET", f"/v/{scope}", DAY / 40)] + calls("cron", 9, "GET", "/v/d", DAY / 9)
     log += calls("other", 40, "GET", "/v/a", DAY / 40) + [{**call, "caller": None} for call in calls("", 40, "GET", "/v/a", DAY / 40)]
     made = report(pa.Table.from_pylist([{**call, "scopes": ""} for call in log]), Policy.from_yaml(several))
-    assert {row.caller: row.caller_lacks for row in made.figures.denials} == {"cron": 4, "other": 1, None: 1}
+    assert {row.caller: row.caller_lacks for row in made.figures.denials.groups} == {"cron": 4, "other": 1, None: 1}
     text = html.unescape(" ".join(Page(made.html).texts))
     assert text.count("; in all, denied calls of this caller lacked 4 scopes or a user's token for them") == 3
     assert text.count("; no other call of this caller carried it; in all, denied calls of this caller lacked 1 scope or a user's token for it") == 1
     assert text.count("; in all, denied calls without a caller lacked 1 scope or a user's token for it") == 1
-    rows = made.figures.denials.where(lambda row: row.caller == "cron")
+    rows = made.figures.denials.groups.where(lambda row: row.caller == "cron")
     assert {(row.scope, row.looks_like) for row in rows} == {("a", "misconfigured client"), ("b", "misconfigured client"), ("c", "misconfigured client"), ("d", None)}
 
 
@@ -150,7 +151,7 @@ def test_a_caller_with_several_tokens_lacks_only_what_none_of_them_has() -> None
         log += [{**call, "caller": "both", **token} for token in ({"scopes": "read"}, {"kind": "organisation"}, {"kind": "USER"})]
         log += [{**call, "caller": "poor", "kind": kind} for kind in ("organisation",)] + [{**call, "caller": None, "scopes": "read"}]
     made = report(pa.Table.from_pylist(log), Policy.from_yaml(INFERENCE))
-    assert {(row.caller, row.pattern): (row.calls, row.caller_carried) for row in made.figures.denials if row.scope} == {
+    assert {(row.caller, row.pattern): (row.calls, row.caller_carried) for row in made.figures.denials.groups if row.scope} == {
         ("kinds", "other kind of token"): (24, 24), ("scopes", "missing scope"): (24, 48), ("both", "missing scope"): (24, 24),
         ("both", "other kind of token"): (24, 0), ("poor", "other kind of token"): (24, 0), (None, "missing scope"): (24, None),
     }  # fmt: skip
@@ -171,7 +172,7 @@ def test_a_scope_that_is_lacked_in_two_ways_counts_once() -> None:
     log = [*calls("mixed", 3, "POST", "/i/a", 60, scopes=""), *calls("mixed", 1, "GET", "/i/a", 60, scopes=""), *calls("mixed", 4, "GET", "/nowhere", 60)]
     log += [{**call, "kind": "organisation"} for call in calls("mixed", 2, "POST", "/i/a", 60, scopes="write")]
     made = report(pa.Table.from_pylist(log), Policy.from_yaml(INFERENCE))
-    assert [(row.scope, row.caller_lacks) for row in made.figures.denials] == [(None, 2), ("write", 2), ("write", 2), ("read", 2)]
+    assert [(row.scope, row.caller_lacks) for row in made.figures.denials.groups] == [(None, 2), ("write", 2), ("write", 2), ("read", 2)]
 
 
 @pytest.mark.parametrize("whole", [3_600, DAY, 14 * DAY, 30 * DAY, 400 * DAY + 17])
@@ -191,19 +192,19 @@ def test_no_time_on_the_page_contradicts_its_course(whole: int) -> None:
 
 def test_without_another_policy_nobody_is_stale() -> None:
     made = report(pa.Table.from_pylist(LOG), NEW)
-    assert of(made.figures.denials, "aged")[1:3] == ("unknown paths", None) and of(made.figures.denials, "aged").looks_like is None
+    assert of(made.figures.denials.groups, "aged")[1:3] == ("unknown paths", None) and of(made.figures.denials.groups, "aged").looks_like is None
     assert "nothing can be said of older versions" in made.html
 
 
 def test_without_times_nobody_is_steady() -> None:
-    rows = report(pa.Table.from_pylist(LOG).drop_columns(["time"]), NEW, base=OLD).figures.denials
+    rows = report(pa.Table.from_pylist(LOG).drop_columns(["time"]), NEW, base=OLD).figures.denials.groups
     assert {row.caller for row in rows if row.looks_like} == {"aged", "scanner"} and {row.course for row in rows} == {None}
 
 
-def test_the_readme_has_the_definitions() -> None:
-    text = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
-    for what, rule in RULES.items():
-        assert f"A {what} {rule}." in text
+def test_the_pages_have_the_definitions() -> None:
+    text = (Path(__file__).parents[1] / "docs/denials.md").read_text(encoding="utf-8")
+    assert f"{FEW} or more calls" in text
+    assert f"{PROBED_PATHS} or more different unknown paths" in text
     page = html.unescape(" ".join(Page(report(pa.Table.from_pylist(LOG), NEW).html).texts))
     assert all(f"A {what} {rule}" in page for what, rule in RULES.items())
 
@@ -278,7 +279,7 @@ def test_a_probe_is_many_paths_in_a_short_time_or_little_else(case: str) -> None
     log, *expected = CASES[case]
     others = [*calls("other", 100, "GET", "/v2/items", DAY / 5), *without("caller", calls("", 2_000, "GET", "/v2/items", DAY / 100))]
     made = report(pa.Table.from_pylist([*others, *log]), NEW)
-    [row] = made.figures.denials
+    [row] = made.figures.denials.groups
     assert [row.pattern, row.paths, row.looks_like] == expected
     texts = Page(made.html).texts
     assert ("(no caller)" in texts) == (row.caller is None) and (row.caller is None) == (log[-1]["caller"] is None)
@@ -286,7 +287,7 @@ def test_a_probe_is_many_paths_in_a_short_time_or_little_else(case: str) -> None
 
 def test_a_caller_without_a_token_may_be_of_an_older_version() -> None:
     log = without("kind", calls("aged", 12, "GET", "/v2/things/#", 60))
-    [row] = report(pa.Table.from_pylist(log), NEW, base=OLD).figures.denials
+    [row] = report(pa.Table.from_pylist(log), NEW, base=OLD).figures.denials.groups
     assert (row.pattern, row.looks_like, row.routes) == ("older version", "stale client", ("GET /v2/things/{id}",))
 
 
@@ -298,7 +299,53 @@ def test_long_logs_keep_the_newest_hours() -> None:
     for log in ([*typos[:1_500], *scan, *typos[1_500:]], [*scan, *typos], [*typos, *scan]):
         fill = calls("other", block - len(log), "GET", "/v2/items", 1)
         good = calls("c", 2 * len(log), "GET", "/v2/items", 1_000)
-        [row] = report(pa.Table.from_pylist([*log, *fill, *good]), NEW).figures.denials
+        [row] = report(pa.Table.from_pylist([*log, *fill, *good]), NEW).figures.denials.groups
         assert (row.caller, row.looks_like, row.paths_in_hour) == ("c", "probe", 20)
-    [row] = report(pa.Table.from_pylist([*typos, *fill, *good]), NEW).figures.denials
+    [row] = report(pa.Table.from_pylist([*typos, *fill, *good]), NEW).figures.denials.groups
     assert (row.looks_like, row.paths, row.paths_in_hour) == (None, 64, 1)
+
+
+@pytest.mark.parametrize("minute", range(0, 60, 5))
+def test_a_probe_is_a_probe_whatever_the_clock(minute: int) -> None:
+    """Half hours were fixed: 20 paths in 38 minutes from 10:25 on were none."""
+    scan = calls("c", 20, "GET", "/s*", 120, start=36_000 + 60 * minute)
+    good = calls("c", 100, "GET", "/v2/items", 600)
+    for log in ([*good, *scan], [*scan[::-1], *good]):
+        [row] = report(pa.Table.from_pylist(log), NEW).figures.denials.groups
+        assert (row.looks_like, row.paths_in_hour, row.paths_in_hour_is_exact) == ("probe", 20, True)
+    [row] = report(pa.Table.from_pylist([*good, *scan[:19]]), NEW).figures.denials.groups
+    assert (row.looks_like, row.paths_in_hour) == (None, 19)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_paths_within_an_hour_are_counted_exactly_in_any_order(seed: int) -> None:
+    choose = random.Random(seed)
+    seen = [(choose.randrange(5 * 3_600), choose.randrange(30)) for _ in range(choose.choice([20, 40, 80]))]
+    most = max(len({path for other, path in seen if until - 3_600 < other <= until}) for until, _ in seen)
+    log = [{"method": "GET", "target": f"/{word(path)}", "kind": "user", "scopes": "", "caller": "c", "time": START + timedelta(seconds=at)} for at, path in seen]
+    for batch in (1, 7, len(log)):
+        table = pa.Table.from_pylist(log)
+        [row] = report(table.to_reader(max_chunksize=batch), NEW).figures.denials.groups
+        assert (row.paths_in_hour, row.paths_in_hour_is_exact) == (min(most, 20), True)
+
+
+def test_what_was_dropped_makes_a_lower_bound() -> None:
+    """After a block a group keeps 64 half hours: calls that come later and are earlier may belong to an hour of which a part is gone."""
+    block = 1 << 16
+    typos = calls("c", 300, "GET", "/typo/*", 1_800)
+    fill = calls("other", block - len(typos), "GET", "/v2/items", 1)
+    late = calls("c", 1, "GET", "/late", 1)
+    good = calls("c", 1_000, "GET", "/v2/items", 500)
+    made = report(pa.Table.from_pylist([*typos, *fill, *late, *good]), NEW)
+    [row] = made.figures.denials.groups
+    # Of three calls 1,800 seconds apart, two are within an hour.
+    assert (row.looks_like, row.paths_in_hour, row.paths_in_hour_is_exact) == (None, 2, False)
+    assert "How many paths came within an hour is a lower bound in 1 group, of which calls have no time or came far out of order." in html.unescape(made.html)
+    [row] = report(pa.Table.from_pylist([*typos, *fill, *good]), NEW).figures.denials.groups
+    assert (row.paths_in_hour, row.paths_in_hour_is_exact) == (2, True)
+
+
+def test_a_misconfigured_client_has_the_time_of_its_last_call() -> None:
+    log = calls("cron", 20, "POST", "/v2/items", 3_600)
+    text = html.unescape(report(pa.Table.from_pylist([*log, *calls("other", 30, "GET", "/v2/items", 3_600)]), NEW).html)
+    assert "in all, denied calls of this caller lacked 1 scope or a user's token for it; the last call was at 2026-11-02 19:00:00" in text

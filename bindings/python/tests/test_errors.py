@@ -34,10 +34,10 @@ def test_a_bad_policy_is_refused_with_its_diagnostics(name: str, text: str, expe
         Policy.from_file(path)
     error = caught.value
     assert str(error).splitlines() == [f"{path}:{line}" for line in expected.splitlines()]
-    assert (error.line, error.column) == error.faults[0][:2]
+    assert (error.line, error.column) == error.diagnostics[0][:2]
     assert error.file == str(path)
     twin = pickle.loads(pickle.dumps(error))
-    assert (str(twin), twin.faults) == (str(error), error.faults)
+    assert (str(twin), twin.diagnostics) == (str(error), error.diagnostics)
 
 
 def test_a_file_that_cannot_be_read_is_an_oserror(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
         Policy.from_file(path)
 
 
-def test_text_that_is_not_utf8_is_refused_with_its_place() -> None:
+def test_text_that_is_not_utf8_is_refused_with_its_location() -> None:
     with pytest.raises(PolicyError) as caught:
         Policy.from_yaml(b"orbgate: 1\nname: \xff")
     assert (caught.value.line, caught.value.column) == (2, 7)
@@ -77,8 +77,8 @@ def test_one_base_for_all() -> None:
 
 
 def test_no_panic_reaches_python_as_a_base_exception(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InternalError, match="please report it: a fault made on purpose"):
-        _native.break_down("a fault made on purpose")
+    with pytest.raises(InternalError, match="please report it: an error made on purpose"):
+        _native.break_down("an error made on purpose")
     assert Policy.external().allowed("GET", "/api/v1/external/orbs", Token("user", "read:orbs"))
 
 

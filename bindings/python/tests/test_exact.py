@@ -22,7 +22,7 @@ from orbgate.__main__ import main
 pa = pytest.importorskip("pyarrow")
 
 from made_up_calls import POLICY, Page  # noqa: E402
-from orbgate.logs import _times  # noqa: E402
+from orbgate._read import times as _times  # noqa: E402
 
 HEADER = "method,target,kind,scopes,caller\n"
 ROW = "GET,/api/v1/external/orbs,user,read:orbs,{}\n"
@@ -243,13 +243,13 @@ def test_a_digest_is_of_a_whole_file(broken: Path) -> None:
     pytest.importorskip("vl_convert")
     pages = [report(broken, POLICY) for _ in range(3)]
     assert {page.html for page in pages} == {pages[0].html}
-    assert pages[0].figures.files == [("calls.csv.gz", wanted, 1, pages[0].figures.calls)] and pages[0].figures.broken is not None
+    assert pages[0].figures.log.files == [("calls.csv.gz", wanted, 1, pages[0].figures.calls)] and pages[0].figures.log.broken is not None
     assert pages[0].figures.calls > 50_000 and wanted in pages[0].html
     after = broken.with_name("later.csv")
     after.write_text(HEADER + ROW.format("later"))
     made = report([broken, after], POLICY)
-    assert made.figures.files == [("calls.csv.gz", wanted, 1, made.figures.calls), ("later.csv", None, None, None)]
-    assert "later.csv, no rows (not read to its end)" in words_of(made.html)
+    assert made.figures.log.files == [("calls.csv.gz", wanted, 1, made.figures.calls), ("later.csv", None, None, None)]
+    assert "later.csv, no rows (partly read)" in words_of(made.html)
 
 
 def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -295,7 +295,7 @@ def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys:
     pytest.importorskip("vl_convert")
     assert main(["report", str(path), *said, "--top", "7", "--out", str(tmp_path / "page.html")]) == 0
     page = words_of((tmp_path / "page.html").read_text())
-    assert "Read with columns=caller=scopes, kind=organisation, scopes=read:keys, top=7" in page and overruled[1] in page
+    assert "Options columns=caller=scopes, kind=organisation, scopes=read:keys, top=7" in page and overruled[1] in page
 
 
 LINE = {"method": "GET", "target": "/api/v1/external/orbs", "auth": {"kind": "user", "scp": "read:orbs"}}
@@ -414,8 +414,8 @@ def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.C
     text = page.read_text()
     assert "What may be wrong with them: a comma, where spaces divide scopes: 1, of another service, or misspelt: 3." in text
     cells = re.findall("<td[^>]*>([^<]*)</td>", text)
-    faults = {scope: cells[cells.index(scope) + 1] for scope in ("reed:orbs", "openid", "https://id.example/read")}
-    assert faults == {"reed:orbs": "misspelt for read:orbs?", "openid": "of another service, or misspelt", "https://id.example/read": "of another service, or misspelt"}
+    diagnostics = {scope: cells[cells.index(scope) + 1] for scope in ("reed:orbs", "openid", "https://id.example/read")}
+    assert diagnostics == {"reed:orbs": "misspelt for read:orbs?", "openid": "of another service, or misspelt", "https://id.example/read": "of another service, or misspelt"}
     assert all(line.removeprefix("warning: ") in text for line in said[0])
 
 
@@ -496,10 +496,10 @@ def test_sums_of_orbs_are_in_orbs() -> None:
     })
     made = report(table, CHARGES, kind="user", scopes="buy some")
     text = words_of(made.html)
-    assert "Orbs were consumed most in the minute from 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, without 3 calls for which the policy states no amount." in text
-    assert "18,014,398,509,481,986 orbs stated, 8 calls unstated" in text and "986 orbs stated, 8 calls" in made.html
+    assert "Most orbs would be charged in the minute from 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, without 3 calls for which the policy states no amount." in text
+    assert "would be charged 18,014,398,509,481,986 orbs, 8 calls unstated" in text and "986 orbs, 8 calls" in made.html
     # In a tile, a long sum goes on in the next line.
-    assert "18,<wbr>014,<wbr>398,<wbr>509,<wbr>481,<wbr>986 orbs stated" in made.html
+    assert "18,<wbr>014,<wbr>398,<wbr>509,<wbr>481,<wbr>986 orbs" in made.html
     routes = {row.route: (row.calls, row.orbs, row.unstated) for row in made.figures.orbs.routes}
     assert routes == {"POST /some": (8, 0, 8), "POST /buy": (2, 2 * (2**53 + 1), 0)}
     assert sum(span.orbs for span in made.figures.orbs.times) == made.figures.amount == 2 * (2**53 + 1)
@@ -535,7 +535,7 @@ def test_unused_scopes_are_those_of_each_caller() -> None:
             used[row["caller"], decision.scope] += 1
     made = report(pa.Table.from_pylist(rows), POLICY)
     expected = {(*pair, granted[pair], used[pair]) for pair in granted if pair[0] is not None}
-    assert {tuple(use) for use in made.figures.caller_scopes} == expected and made.figures.caller_scopes_is_exact
+    assert {tuple(use) for use in made.figures.scopes.by_caller} == expected and made.figures.scopes.by_caller_is_exact
     unused = {pair[0] for pair in granted if pair[0] is not None and not used[pair]}
     pairs = sum(1 for pair in granted if pair[0] is not None and not used[pair])
     assert f"Held by a caller and never used by it: {pairs} scopes, by {len(unused)} of 30 callers." in words_of(made.html)

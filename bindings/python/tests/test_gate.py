@@ -346,7 +346,7 @@ def test_a_new_key_costs_no_caller_a_denial() -> None:
     assert all(asyncio.run(ask()))
 
 
-@pytest.mark.parametrize("error", [OSError("no"), ValueError("a fault of the fetcher"), TimeoutError()])
+@pytest.mark.parametrize("error", [OSError("no"), ValueError("an error of the fetcher"), TimeoutError()])
 def test_a_fetcher_that_fails_is_no_5xx(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     def failing(url: str, timeout: float, max_bytes: int) -> Fetched:
         raise error
@@ -395,10 +395,11 @@ def test_a_policy_is_replaced_by_a_whole_one_alone(tmp_path: Path) -> None:
     assert results == {"unfinished": 1, "refused": 1, "unreadable": 1, "loaded": 1}
 
 
-def test_faults_of_the_issuers_have_their_places() -> None:
+def test_diagnostics_of_the_issuers_have_their_locations() -> None:
     with pytest.raises(ConfigError) as raised:
         Gate(Policy.external(), "orbgate_token: 2\nissuers: []\n", file="tokens.yaml")
-    assert "\ntokens.yaml:1:16: " in str(raised.value) and raised.value.line == 1
+    version, issuers = str(raised.value).split("\n")
+    assert version.startswith("tokens.yaml:1:16: ") and issuers.startswith("tokens.yaml:2:10: ") and raised.value.line == 1
     with pytest.raises(ValueError, match="realm"):
         Gate(Policy.external(), Issuer().tokens, challenge="full", realm='"')
 
@@ -425,7 +426,7 @@ def test_opentelemetry_counts_under_the_same_names() -> None:
     assert (point.value, dict(point.attributes)) == (1, {"decision": "deny", "reason": "no_token", "route": ""})
 
 
-def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lost: list[str] = []
 
     def count(name: str, labels: Any) -> None:
@@ -435,6 +436,14 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, caplog: pytest.LogC
     def audit(line: str) -> None:
         raise OSError("no room")
 
+    said: list[str] = []
+
+    class Broken(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+            raise OSError("no room")
+
+    monkeypatch.setattr(logging.getLogger("orbgate.gate"), "handlers", [Broken()])
     issuer = Issuer()
     gate = Gate(Policy.from_yaml(USERS), issuer.tokens, fetch=issuer.fetch, count=count, audit=audit)
     bearer = [(b"authorization", issuer.bearer("user", "read:a").encode())]
@@ -451,8 +460,11 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, caplog: pytest.LogC
     file.write_text(USERS[:-4])
     with pytest.raises(PolicyError, match="end marker"):
         gate.reload(file)
-    said = [record.getMessage() for record in caplog.records]
     assert len([text for text in said if "`count` raised" in text]) == len([text for text in said if "`audit` raised" in text]) == 1
+    # An issuer that fails is logged, and denies.
+    none = Gate(Policy.from_yaml(USERS), issuer.tokens, fetch=lambda *_: count("", {}))  # type: ignore[arg-type]
+    assert none.answer("GET", "/users/7", bearer).refused == "no_keys"
+    assert said[-1].startswith("keys: ")
 
 
 def test_without_a_gate_no_handler_learns_of_a_caller() -> None:

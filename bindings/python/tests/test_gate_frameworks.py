@@ -73,7 +73,8 @@ def applications(changes: dict[str, Any], ran: list[str]) -> dict[str, Any]:
 
     async def handler(request: Request) -> PlainTextResponse:
         ran.append(f"{request.method} {request.url.path}")
-        return PlainTextResponse(asgi.allowed(request).token.subject or "")
+        found = asgi.allowed(request)
+        return PlainTextResponse(found.public_template or found.token.subject or "")
 
     def routes(prefix: str = "") -> list[Any]:
         both = [Route("/users/{id}", handler, methods=["GET", "DELETE"]), Route("/export", handler)]
@@ -581,6 +582,7 @@ tables = {
     "another first": [path("users/export", user), path("users/<str:id>", user)],
     "a path": [path("users/<path:rest>", user)],
     "an expression": [re_path(r"^users/(?P<id>[a-z]+)$", user)],
+    "an expression of several segments": [re_path(r"^users/(?P<id>.+)$", user)],
     "all paths": [re_path("", user)],
     "nothing": [],
 }
@@ -634,7 +636,8 @@ def test_django_runs_the_decided_route() -> None:
         "included": [[], 200, 200, 0],
         "another first": [[["GET /users/export", user]], 404, 404, 2],
         "a path": [[["GET /users/{*rest}", user]], 404, 404, 2],
-        "an expression": [[["GET /^users/(?P{id}[a-z]+)$", None]], 404, 404, 2],
+        "an expression": [[], 200, 200, 0],
+        "an expression of several segments": [[["GET /users/(?P{id}.+)", user]], 404, 404, 2],
         "all paths": [[["GET /", None]], 404, 404, 2],
         "nothing": [[], 404, 404, 2],
     }
@@ -646,3 +649,183 @@ def test_django_runs_the_decided_route() -> None:
     for name, found in said.pop("rewrites").items():
         assert found == [allowed if name in unchanged else elsewhere if name == "another table, before" else denied] * 2, name
     assert said == {"a prefix": [404, 404], "without the gate": 500}
+
+
+REST = """
+import json, sys
+from django.conf import settings
+urls = type(sys)("urls")
+sys.modules["urls"] = urls
+settings.configure(
+    ROOT_URLCONF="urls",
+    ALLOWED_HOSTS=["*"],
+    SECRET_KEY="-",
+    LOGGING_CONFIG=None,
+    MIDDLEWARE=["django.middleware.common.CommonMiddleware"],
+    REST_FRAMEWORK={
+        "UNAUTHENTICATED_USER": None,
+        "DEFAULT_AUTHENTICATION_CLASSES": [],
+        "DEFAULT_PERMISSION_CLASSES": [],
+        "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    },
+)
+from django.core.wsgi import get_wsgi_application
+from django.urls import clear_url_caches, include, path
+from rest_framework.decorators import action
+from rest_framework.response import Response
+from rest_framework.routers import DefaultRouter, SimpleRouter
+from rest_framework.viewsets import ViewSet
+from orbgate import Policy
+from orbgate.gate import RoutesDiffer
+from orbgate.gate.django import protect
+sys.path.insert(0, sys.argv[1])
+from test_gate import World, call_wsgi
+from test_gate_frameworks import ITEMS
+
+class Items(ViewSet):
+    def list(self, request): return Response("list")
+    def create(self, request): return Response("create")
+    def retrieve(self, request, pk): return Response(pk)
+    @action(detail=True)
+    def history(self, request, pk): return Response(pk)
+
+class Plain(DefaultRouter):
+    include_format_suffixes = False
+
+get_wsgi_application()
+routers = {"simple": SimpleRouter(), "paths": SimpleRouter(use_regex_path=False), "default": DefaultRouter(), "without suffixes": Plain()}
+said = {}
+for name, router in routers.items():
+    router.register("items", Items, basename="item")
+    urls.urlpatterns = [path("api/", include(router.urls))]
+    clear_url_caches()
+    world = World(Policy.from_yaml(ITEMS))
+    try:
+        application = protect(get_wsgi_application(), world.gate)
+    except RoutesDiffer as error:
+        said[name] = str(error).splitlines()[-1]
+        continue
+    headers = world.headers("read:a")
+    targets = ["/api/", "/api/items/", "/api/items", "/api/items/7/", "/api/items/7/history/", "/api/items/7.json", "/api/items//"]
+    said[name] = [call_wsgi(application, target, headers) for target in targets]
+    said[name].append(call_wsgi(application, "/api/items/", headers, REQUEST_METHOD="POST"))
+print(json.dumps(said))
+"""
+# Every path ends in a slash, as Django's do.
+ITEMS = """
+orbgate: 1
+trailing_slash: always
+apis:
+  a:
+    base_path: /api
+    scopes:
+      read:a: { orbs: false, routes: [GET /, GET /items, "GET /items/{pk}", "GET /items/{pk}/history"] }
+      write:a: { orbs: false, routes: [POST /items] }
+...
+"""
+
+
+def test_routers_of_django_rest_framework_are_protected() -> None:
+    command = [sys.executable, "-c", REST, str(Path(__file__).parent)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    # A request without the slash isn't redirected: the gate answers it. Nobody with `read:a` alone may create.
+    statuses = [200, 404, 200, 200, 404, 400, 403]
+    suffixes = "Format suffixes are other spellings of a route: set `include_format_suffixes = False` on the router, or use `SimpleRouter`."
+    expected = {"simple": [404, *statuses], "paths": [404, *statuses], "default": suffixes, "without suffixes": [200, *statuses]}
+    assert json.loads(ran.stdout) == expected
+
+
+PUBLIC = ["GET /docs", "GET /openapi.json", "GET /healthz"]
+PREFLIGHT = [(b"host", b"a"), (b"origin", b"https://app.example"), (b"access-control-request-method", b"GET")]
+
+
+def test_health_checks_documentation_and_preflights_of_fastapi_need_no_token() -> None:
+    from fastapi import FastAPI, Request
+    from fastapi.middleware.cors import CORSMiddleware
+    from orbgate.gate.starlette import protect
+
+    def application() -> Any:
+        app = FastAPI()
+        app.add_middleware(CORSMiddleware, allow_origins=["https://app.example"])
+
+        @app.get("/users/{id}")
+        def user(id: str) -> str:
+            return id
+
+        @app.get("/healthz")
+        def health(request: Request) -> str | None:
+            return asgi.allowed(request).public_template
+
+        return app
+
+    world, app = World(Policy.from_yaml(USERS), public=PUBLIC, cors_preflight="pass"), application()
+    protect(app, world.gate)
+    assert "security" not in app.openapi()["paths"]["/healthz"]["get"]
+    for target in ("/docs", "/openapi.json", "/healthz"):
+        assert call(app, target, [(b"host", b"a")])[0] == 200, target
+        assert world.counted.pop("orbgate_decisions_total allow public_route ") == 1
+    assert call(app, "/healthz", [(b"authorization", b"Bearer nonsense")])[2] == b'"/healthz"'
+    assert call(app, "/healthz", [], method="HEAD")[0] == 401
+    assert call(app, "/redoc", [(b"host", b"a")])[0] == 401
+    status, headers, _ = call(app, "/users/7", PREFLIGHT, method="OPTIONS")
+    assert (status, headers[b"access-control-allow-origin"]) == (200, b"https://app.example")
+    assert call(app, "/nowhere", PREFLIGHT, method="OPTIONS")[0] == 401
+    assert {json.loads(line)["reason"] for line in world.audit[:3]} == {"public_route"}
+
+    # Without the options, all of them need one; a route that nobody declares doesn't start.
+    closed = World(Policy.from_yaml(USERS))
+    with pytest.raises(RoutesDiffer, match="GET /healthz"):
+        protect(application(), closed.gate)
+
+
+@pytest.mark.parametrize("name", REWRITES)
+def test_a_request_of_a_public_route_runs_no_other(name: str) -> None:
+    """A middleware that makes another request of a health check reaches nothing."""
+    from orbgate.gate.starlette import protect
+
+    for how in applications({}, []):
+        ran: list[str] = []
+        app = applications(REWRITES[name], ran)[how]
+        policy = USERS.replace("GET /users/{id}", "GET /export")
+        world = World(Policy.from_yaml(policy), public=["GET /users/{id}", "DELETE /users/{id}"])
+        protect(app, world.gate)
+        status = call(app, "/users/7", [(b"host", b"a")])[0]
+        assert (status, ran) == ((200, ["GET /users/7"]) if name == "nothing" else (404, [])), how
+
+
+def test_health_checks_of_flask_need_no_token() -> None:
+    from flask import Flask, request
+    from orbgate.gate.flask import allowed, protect
+
+    app = Flask("a")
+    app.add_url_rule("/users/<id>", "user", lambda id: id)
+    app.add_url_rule("/healthz", "health", lambda: allowed(request).public_template or "")
+    world = World(Policy.from_yaml(USERS), public=["GET /healthz"])
+    protect(app, world.gate)
+
+    def get(target: str) -> Any:
+        return app.test_client().get(target, environ_overrides={"RAW_URI": target, "REQUEST_URI": target})
+
+    assert get("/healthz").data == b"/healthz"
+    assert get("/users/7").status_code == 401
+
+
+def test_a_public_route_has_no_token_and_no_other_meaning(tmp_path: Path) -> None:
+    policy = Policy.from_yaml(USERS)
+    world = World(policy, public=["GET /healthz"])
+    answer = world.gate.answer("GET", "/healthz", [])
+    found = world.gate.allowed(answer, "GET", "/healthz")
+    assert (found.public_template, found.decision.route, found.decision.scope, found.charge(b'{"allowBonusOrbsUse":true}')) == ("/healthz", None, None, None)
+    with pytest.raises(RuntimeError, match="no token"):
+        found.token.kind
+    assert not world.gate.answer("GET", "/healthz", [], lambda: "/users/{id}")
+    with pytest.raises(ValueError, match="fits the same paths"):
+        World(policy, public=["POST /users/{any}"])
+    with pytest.raises(ValueError, match="healthz"):
+        World(policy, public=["healthz"])
+    file = tmp_path / "policy.yaml"
+    file.write_text(USERS.replace("GET /users/{id}", "GET /{id}", 1))
+    with pytest.raises(ValueError, match="fits the same paths"):
+        world.gate.reload(file)
+    assert world.gate.policy is policy and world.counted["orbgate_policy_loads_total refused"] == 1

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from orbgate import Policy, TableError, Token, logs
-from orbgate.logs import _input
+from orbgate._read import input as _input
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -297,3 +297,20 @@ def test_a_flat_log_that_is_taken_for_requests_says_so(tmp_path: Path) -> None:
     assert none is None and "format" not in other
     [batch] = logs.read(log, format="json")
     assert batch["error"].to_pylist()[:2] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("calls.jsonl", '{"method":"GET","target":"/","token":{"kind":"user","scopes":"a"}}\n'), ("flat.json", '{"method":"GET","target":"/","kind":"user","scopes":"a"}\n'),
+        ("calls.csv", "method,target,kind,scopes\nGET,/,user,a\n"), ("calls.tsv", "method\ttarget\tkind\tscopes\nGET\t/\tuser\ta\n"),
+        ("access.log", '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17\n'),
+    ],
+)  # fmt: skip
+def test_a_byte_order_mark_costs_no_row(name: str, text: str, tmp_path: Path) -> None:
+    format = "json" if name == "flat.json" else None
+    (tmp_path / name).write_bytes(text.encode())
+    wanted = pa.table(logs.read(tmp_path / name, format=format)).to_pylist()
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert pa.table(logs.read(tmp_path / name, format=format)).to_pylist() == wanted
+    assert [(row["method"], row["target"], row["error"]) for row in wanted] == [("GET", "/", None)]

@@ -477,7 +477,7 @@ def broken_rows() -> Iterator[tuple[int, set[int]]]:
 
 
 @pytest.mark.parametrize(("rows", "broken"), list(broken_rows()), ids=lambda value: str(value)[:12])
-def test_broken_rows_of_a_table_keep_their_places(tmp_path: Path, rows: int, broken: set[int]) -> None:
+def test_broken_rows_of_a_table_keep_their_locations(tmp_path: Path, rows: int, broken: set[int]) -> None:
     """Also where whole blocks are broken, and quotes have ends of lines in them."""
     filler = "x" * 2_000
     lines = ("oops" if row in broken else f'GET,"/{row}\n{filler}",u' for row in range(rows))

@@ -20,8 +20,8 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "example" / "questions.ipynb"
 def executed() -> Any:
     """The notebook with what its cells give now; a cell that fails raises."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    place = {"metadata": {"path": str(NOTEBOOK.parent)}}
-    nbclient.NotebookClient(notebook, resources=place, record_timing=False, timeout=300, coalesce_streams=True).execute()
+    location = {"metadata": {"path": str(NOTEBOOK.parent)}}
+    nbclient.NotebookClient(notebook, resources=location, record_timing=False, timeout=300, coalesce_streams=True).execute()
     # Which Python it was is of no interest.
     notebook.metadata["language_info"] = {"name": "python"}
     return notebook

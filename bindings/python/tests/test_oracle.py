@@ -43,6 +43,8 @@ apis:
       draw: { orbs: false, routes: [POST /draw] }
 """
 )
+# What the server made of a call that the policy allows: 404 may be an absent object.
+ANSWERS = {"200": "served", "201": "served", "403": "refused"}
 NAMES = ("method", "target", "kind", "scopes", "caller", "time", "status", "note")
 START = datetime(2026, 11, 2, tzinfo=timezone.utc)
 SCOPES = ("read", "buy", "draw", "admin", "odd:one")
@@ -95,8 +97,8 @@ def written(count: int, seed: int) -> tuple[bytes, list[Call | None]]:
             "note": choose.choice(["", "plain", 'said "so"', "a, b", "two\nlines", "é"]),
         }
         call = Call(values, instant, is_unread, is_zoneless)
-        fault = choose.random()
-        if fault < 0.002:
+        diagnostic = choose.random()
+        if diagnostic < 0.002:
             # A quote that nothing closes well, a value too few, one too many.
             text.write(choose.choice(['GET,"/v1/items,user,read,a,,200,\n', 'GET,/v1/items,"us"er,,,,,\n', "GET,/v1\n", "GET,/,,,,,,,\n"]))
             meant.append(None)
@@ -142,6 +144,8 @@ class Expected:
                 for key in ("all", ("route", decided.route), ("scope", decided.scope), ("caller", caller or None), ("time", call.instant)):
                     for name, number in charge.items():
                         self.orbs[key, side + name] += number
+                        if not side:
+                            self.orbs[key, f"{ANSWERS.get(said['status'], 'unknown')}_{name}"] += number
         self.all_calls[caller or None] += 1
         if not found:
             self.deny(call, row, found, before)
@@ -187,46 +191,46 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     want = Expected(meant)
     named = {"served_status": "status"}
     found = report(path, POLICY, base=BASE, columns=named).figures
-    assert (found.calls, found.unread) == (len(want.calls), meant.count(None)) and meant.count(None) > 10
-    assert {row.reason: row.calls for row in found.reasons} == want.reasons
+    assert (found.calls, found.log.unread) == (len(want.calls), meant.count(None)) and meant.count(None) > 10
+    assert {row.reason: row.calls for row in found.decisions.reasons} == want.reasons
     routes: Counter[Any] = Counter()
-    for row in found.routes:
+    for row in found.decisions.routes:
         routes[row.route, True] += row.allowed
         routes[row.route, False] += row.denied
     assert +routes == +want.routes
     check_orbs(found, want)
     check_denials(found, want)
-    assert {(use.caller, use.scope): (use.granted, use.used) for use in found.caller_scopes} == {
+    assert {(use.caller, use.scope): (use.granted, use.used) for use in found.scopes.by_caller} == {
         pair: (granted, want.used[pair]) for pair, granted in want.granted.items()
     }
-    assert {row.caller: row.denied for row in found.callers if row.denied} == want.denied
+    assert {row.caller: row.denied for row in found.callers.counts if row.denied} == want.denied
     all_the_same = Counter(caller for (caller, *_), of in want.denials.items() for _, call, *_ in of if call.values["status"] in ("200", "201"))
-    assert +Counter({row.caller: row.served_though_denied for row in found.callers}) == +Counter({caller: calls for caller, calls in all_the_same.items() if caller})
+    assert +Counter({row.caller: row.served_though_denied for row in found.callers.counts}) == +Counter({caller: calls for caller, calls in all_the_same.items() if caller})
     assert {what: found.served.of(what) for what in want.served} == want.served
     hours: Counter[Any] = Counter()
-    assert found.unit is not None
+    assert found.times.unit is not None
     for hour, calls in want.by_hour.items():
-        hours[found.unit.floor(hour)] += calls
-    assert {span.start: span.allowed + span.denied for span in found.times if span.allowed + span.denied} == hours
-    assert found.unread_times == sum(call.is_unread_time for call in want.calls)
+        hours[found.times.unit.floor(hour)] += calls
+    assert {span.start: span.allowed + span.denied for span in found.times.spans if span.allowed + span.denied} == hours
+    assert found.log.unread_times == sum(call.is_unread_time for call in want.calls)
     zoneless = sum(call.is_zoneless for call in want.calls)
-    assert f"Without a zone: {zoneless:,} times, taken for times of UTC, because no zone was said." in found.warnings
+    assert f"Without a zone: {zoneless:,} times, taken for times of UTC, because no zone was said." in found.log.warnings
     alone = sum(not call.values["kind"] and bool(call.values["scopes"]) for call in want.calls)
-    assert f"With scopes and no kind, or an empty one, and so decided as without a token: {alone:,} calls." in found.warnings
+    assert f"With scopes and no kind, or an empty one, and so decided as without a token: {alone:,} calls." in found.log.warnings
     denied = Counter((bool(call.values["kind"]), reason) for of in want.denials.values() for _, call, reason, _ in of)
     bad = {has: denied[has, "malformed_request"] for has in (False, True)}
-    assert (found.without_token, found.malformed_without_token) == (denied[False, "no_token"] + bad[False], bad[False])
+    assert (found.without_token, found.unauthenticated.malformed_without_token) == (denied[False, "no_token"] + bad[False], bad[False])
     unknown = sum(
         call.values["kind"] not in ("", "user", "organisation") and reason == "malformed_request"
         for of in want.denials.values() for _, call, reason, _ in of
     )
-    assert (found.with_invalid_token, found.malformed_with_invalid_token) == (denied[True, "invalid_token"] + unknown, unknown)
+    assert (found.with_invalid_token, found.unauthenticated.malformed_with_invalid_token) == (denied[True, "invalid_token"] + unknown, unknown)
     summary = logs.replay(logs.read(path, columns=named), POLICY).to_dict()
     assert (summary["rows"], summary["errors"]) == (len(meant), meant.count(None))
     assert summary["orbs"]["stated_amount"] == want.orbs["all", "orbs"] and summary["served"]["served_though_denied"] == want.served["served though denied"]
 
 
-CHARGED = ("calls", "orbs", "unstated", "base_calls", "base_orbs", "base_unstated")
+CHARGED = tuple(f"{side}{name}" for side in ("", "served_", "refused_", "unknown_", "base_") for name in ("calls", "orbs", "unstated"))
 
 
 def check_orbs(found: Any, want: Expected) -> None:
@@ -239,7 +243,7 @@ def check_orbs(found: Any, want: Expected) -> None:
     times: Counter[Any] = Counter()
     for ((key, *of), name), number in want.orbs.items():
         if key == "time" and of[0] is not None:
-            times[found.unit.floor(of[0].replace(tzinfo=None)), name] += number
+            times[found.times.unit.floor(of[0].replace(tzinfo=None)), name] += number
     assert +Counter({(row.start, name): getattr(row, name) for row in found.orbs.times for name in CHARGED}) == +times
     assert tuple(found.orbs.total) == tuple(want.orbs["all", name] for name in CHARGED)
     assert (found.amount, found.without_amount) == (want.orbs["all", "orbs"], want.orbs["all", "unstated"])
@@ -251,7 +255,7 @@ PATTERNS = {"missing scope", "no valid token", "unknown paths", "undeclared meth
 
 
 def course_of(calls: int, seconds: int, found: Any) -> str | None:
-    whole = (found.last.replace(microsecond=0) - found.first.replace(microsecond=0)).total_seconds() + 1
+    whole = (found.times.last.replace(microsecond=0) - found.times.first.replace(microsecond=0)).total_seconds() + 1
     if calls < 10 or whole < 3_600:
         return None
     return "burst" if seconds <= whole / 24 else "steady" if seconds >= whole / 4 else "uneven"
@@ -262,9 +266,9 @@ def shortest(seconds: list[int], count: int) -> int:
 
 
 def check_denials(found: Any, want: Expected) -> None:
-    assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials} == {key: len(of) for key, of in want.denials.items()}
-    assert {row.pattern for row in found.denials} == PATTERNS
-    for row in found.denials:
+    assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials.groups} == {key: len(of) for key, of in want.denials.items()}
+    assert {row.pattern for row in found.denials.groups} == PATTERNS
+    for row in found.denials.groups:
         calls = want.denials[row.caller, row.pattern, row.scope]
         assert row.rows == tuple(number for number, *_ in calls[:5]) and row.base_allowed == sum(before for *_, before in calls)
         assert row.malformed == sum(reason == "malformed_request" for _, _, reason, _ in calls)

@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 
 from made_up_calls import check_harmless  # noqa: E402
-from orbgate.logs._bulk import NEAR, bulk, most_far  # noqa: E402
+from orbgate._count.bulk import NEAR, bulk, most_far  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -43,32 +43,32 @@ def test_they_change_nothing_but_what_names_them(tmp_path: Path, odd: list[str])
     path = log(tmp_path, *times, name="odd.csv")
     made = report(path, POLICY)
     found = made.figures
-    assert (found.unit, found.first, found.last, found.times) == (plain.unit, plain.first, plain.last, plain.times)
+    assert (found.times.unit, found.times.first, found.times.last, found.times.spans) == (plain.times.unit, plain.times.first, plain.times.last, plain.times.spans)
     # A course needs more calls than these; they are of both callers alike.
-    courses = {(row.caller, row.pattern): (row.course, row.looks_like, row.half_seconds) for row in plain.denials}
-    assert {(row.caller, row.pattern): (row.course, row.looks_like, row.half_seconds) for row in found.denials} == courses
+    courses = {(row.caller, row.pattern): (row.course, row.looks_like, row.half_seconds) for row in plain.denials.groups}
+    assert {(row.caller, row.pattern): (row.course, row.looks_like, row.half_seconds) for row in found.denials.groups} == courses
     assert courses["cron", "missing scope"][:2] == ("steady", "misconfigured client")
     # Counted, named with the first row, and not taken for calls without a time.
     expected = Counter(times)
-    assert {row.time: row.calls for row in found.outlying} == expected and found.outlying_calls == len(times)
-    assert [row.row for row in found.outlying] == [361 + times.index(row.time) for row in found.outlying]
+    assert {row.time: row.calls for row in found.times.outlying} == expected and found.outlying_calls == len(times)
+    assert [row.row for row in found.times.outlying] == [361 + times.index(row.time) for row in found.times.outlying]
     assert found.calls == plain.calls + len(times) and found.without_time == 0
-    said = f"Far from all other times: {len(times)} calls, at {found.outlying[0].time.isoformat(' ')} (row {found.outlying[0].row})"
-    assert [warning.startswith(said) for warning in found.warnings] == [True]
+    said = f"Far from all other times: {len(times)} calls, at {found.times.outlying[0].time.isoformat(' ')} (row {found.times.outlying[0].row})"
+    assert [warning.startswith(said) for warning in found.log.warnings] == [True]
     texts = " ".join(check_harmless(made.html).texts)
     assert said in texts and "Times far from all others" in texts and f"{len(times)} calls far from that" in texts
     summary = logs.replay(logs.read(path), POLICY).to_dict()
     assert (summary["first_time"], summary["last_time"]) == ("2026-11-01T00:00:00+00:00", "2026-11-30T23:00:00+00:00")
     assert summary["outlying_times"]["calls"] == len(times) and summary["outlying_times"]["different"] == len(expected)
     assert {(row["time"], row["count"]) for row in summary["outlying_times"]["first"]} == {(f"{time.isoformat()}+00:00", of) for time, of in expected.items()}
-    assert summary["warnings"] == list(found.warnings)
+    assert summary["warnings"] == list(found.log.warnings)
 
 
 def test_of_several_files_it_is_said_in_which(tmp_path: Path) -> None:
     for name, odd in (("a.csv", []), ("b.csv", [ODD["1970"]]), ("c.csv", [])):
         log(tmp_path, *odd, name=name)
     read: Any = lambda: logs.read([tmp_path / name for name in ("a.csv", "b.csv", "c.csv")])  # noqa: E731
-    [row] = report(read(), POLICY).figures.outlying
+    [row] = report(read(), POLICY).figures.times.outlying
     assert (row.row, row.where) == (720 + 361, "`b.csv`, row 361 of it")
     assert logs.replay(read(), POLICY).to_dict()["outlying_times"]["first"][0]["where"] == row.where
 
@@ -84,10 +84,10 @@ def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
         "scopes": ["read:account"] * len(given), "time": pa.array(given, pa.timestamp("us")),
     })
     found = report(log, POLICY, time_zone="UTC").figures
-    assert (found.first, found.last) == (times[0], times[-1])
-    assert [row[:3] for row in found.outlying] == [(odd[0], 1, 10), (odd[1], 2, 11)]
-    assert [row.until for row in found.outlying] == [odd[0], odd[2]]
-    assert sum(span.allowed for span in found.times) == calls and found.outlying_calls == 3
+    assert (found.times.first, found.times.last) == (times[0], times[-1])
+    assert [row[:3] for row in found.times.outlying] == [(odd[0], 1, 10), (odd[1], 2, 11)]
+    assert [row.until for row in found.times.outlying] == [odd[0], odd[2]]
+    assert sum(span.allowed for span in found.times.spans) == calls and found.outlying_calls == 3
     summary = logs.replay(logs.read(log, time_zone="UTC"), POLICY).to_dict()
     assert (summary["first_time"], summary["last_time"]) == (f"{times[0].isoformat()}+00:00", f"{times[-1].isoformat()}+00:00")
     assert [(row["time"], row["until"]) for row in summary["outlying_times"]["first"]] == [
@@ -99,12 +99,12 @@ def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
 def same_times(log: Any, **said: Any) -> tuple[dict[str, Any], Any]:
     """What `replay` and the report say, which must be one and the same of when calls were made."""
     summary, found = logs.replay(logs.read(log, **said), POLICY).to_dict(), report(log, POLICY, **said).figures
-    ends = [end and f"{end.isoformat()}+00:00" for end in (found.first, found.last)]
+    ends = [end and f"{end.isoformat()}+00:00" for end in (found.times.first, found.times.last)]
     assert [summary["first_time"], summary["last_time"]] == ends
-    far = [(f"{row.time.isoformat()}+00:00", f"{row.until.isoformat()}+00:00", row.calls, row.row, row.where) for row in found.outlying]
+    far = [(f"{row.time.isoformat()}+00:00", f"{row.until.isoformat()}+00:00", row.calls, row.row, row.where) for row in found.times.outlying]
     assert [tuple(row.values()) for row in summary["outlying_times"]["first"]] == [(time, until, *of) for time, until, *of in far[:5]]
     assert (summary["outlying_times"]["different"], summary["outlying_times"]["calls"]) == (len(far), found.outlying_calls)
-    assert (summary["unread_times"], summary["errors"], summary["warnings"]) == (found.unread_times, found.unread, list(found.warnings))
+    assert (summary["unread_times"], summary["errors"], summary["warnings"]) == (found.log.unread_times, found.log.unread, list(found.log.warnings))
     return summary, found
 
 
@@ -130,7 +130,7 @@ def test_a_large_log_has_the_same_outlying_times_in_replay_and_report() -> None:
         "scopes": ["read:account", "read:keys"] * (len(times) // 2) + ["read:keys"] * (len(times) % 2), "time": pa.array(times, pa.timestamp("us", "UTC")),
     })
     summary, found = same_times(log)
-    assert summary["outlying_times"]["calls"] == 3 and [(row.row, row.calls) for row in found.outlying] == [(103, 3)]
+    assert summary["outlying_times"]["calls"] == 3 and [(row.row, row.calls) for row in found.times.outlying] == [(103, 3)]
 
 
 def test_what_is_no_outlier_stays() -> None:
@@ -179,7 +179,7 @@ def test_the_page_names_those_of_a_log_of_31_rows(tmp_path: Path, odd: tuple[str
     path = tmp_path / "calls.csv"
     path.write_text("time,method,target\n" + "".join(f"{time.isoformat()}Z,GET,/api/v1/external/account\n" for time in times))
     made = report(path, POLICY)
-    assert (made.figures.first, made.figures.last) == (START, START + timedelta(hours=30 - len(odd)))
+    assert (made.figures.times.first, made.figures.times.last) == (START, START + timedelta(hours=30 - len(odd)))
     assert made.figures.outlying_calls == left_out
     texts = " ".join(check_harmless(made.html).texts)
     for name in odd:

@@ -27,6 +27,7 @@ def test_it_exports_what_it_says() -> None:
     assert set(orbgate.__all__) <= set(dir(orbgate))
 
 
+@pytest.mark.published
 def test_it_is_small() -> None:
     folder = Path(orbgate.__file__).parent
     native = sum(path.stat().st_size for path in folder.glob("_native*.so"))
@@ -41,6 +42,7 @@ def test_it_needs_no_library_of_python() -> None:
 
 
 @pytest.mark.alone
+@pytest.mark.published
 def test_it_is_imported_in_half_the_time_of_asyncio() -> None:
     """By turns, because a machine under load makes both slower."""
 
@@ -65,3 +67,9 @@ def test_it_brings_a_command() -> None:
     assert ran.stdout == f"orbgate {orbgate.__version__}\n"
     ran = subprocess.run([command, "replay"], capture_output=True, text=True)
     assert ran.returncode == 2 and ran.stderr.startswith("usage: orbgate-py replay ")
+
+
+def test_modules_are_there_after_importing_the_package() -> None:
+    """`orbgate.logs` was an `AttributeError` until it was imported by itself."""
+    program = "import sys, orbgate; assert 'orbgate.logs' not in sys.modules; orbgate.logs, orbgate.audit, orbgate.openapi; assert {'audit', 'logs', 'openapi'} <= {*dir(orbgate)}"
+    subprocess.run([sys.executable, "-c", program], check=True)

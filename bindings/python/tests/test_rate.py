@@ -11,7 +11,7 @@ from orbgate import Policy, Token
 
 pa = pytest.importorskip("pyarrow")
 
-pytestmark = [pytest.mark.once, pytest.mark.alone]
+pytestmark = [pytest.mark.once, pytest.mark.alone, pytest.mark.published]
 
 POLICY = Policy.external()
 ROWS = 400_000

@@ -1,4 +1,4 @@
-"""What the README shows runs."""
+"""The examples of the README and the pages run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parents[1] / "README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+PACKAGE = Path(__file__).resolve().parents[1]
+PAGES = [PACKAGE / "README.md", *sorted((PACKAGE / "docs").glob("*.md"))]
+ALL = [block for page in PAGES for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)]
 # Where there is a cluster, `test_spark` runs those with Spark; `test_gate` runs the service.
-BLOCKS = [block for block in BLOCKS if "pyspark" not in block and "fastapi" not in block]
+BLOCKS = [block for block in ALL if "pyspark" not in block and "fastapi" not in block]
 
 
 def test_there_are_examples() -> None:
-    assert len(BLOCKS) >= 3
+    assert len(PAGES) >= 8
+    assert len(BLOCKS) >= 15
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
@@ -26,7 +28,7 @@ def test_an_example_runs(block: str) -> None:
         pytest.importorskip(needed)
     if "logs" in block:
         pytest.importorskip("pyarrow")
-    exec(compile(block, str(README), "exec"), {})
+    exec(compile(block, "page", "exec"), {})
 
 
 @pytest.mark.once
@@ -34,8 +36,7 @@ def test_an_example_runs(block: str) -> None:
 def test_examples_have_types(tmp_path: Path, checker: str) -> None:
     """Those with Spark, too. Each is a file of its own."""
     pytest.importorskip(checker)
-    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    for at, block in enumerate(blocks):
+    for at, block in enumerate(ALL):
         (tmp_path / f"block{at}.py").write_text(block, encoding="utf-8")
     # pyarrow has no types.
     options = ["--strict", "--cache-dir=/dev/null", "--disable-error-code=import-untyped"] if checker == "mypy" else []

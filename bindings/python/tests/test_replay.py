@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from orbgate import Policy, Token, audit, logs, report
 from orbgate.__main__ import main
-from orbgate.logs import _text, _unread
-from orbgate.logs._heavy import Heavy
+from orbgate._count import text, unread
+from orbgate._count.heavy import Heavy
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -320,22 +320,22 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
         ]
         pytest.importorskip("vl_convert")
         made = report(names, Policy.external()).figures
-        assert {10, 12} <= {row.row for row in made.first_unread}
-    # However the log is cut, and with more reasons than have a place.
+        assert {10, 12} <= {row.row for row in made.log.first_unread}
+    # However the log is cut, and with more reasons than have a location.
     errors = [None if at % 7 == 0 else f"why {chr(97 + at % 90)}{'x' * (at % 60)}" for at in range(5_000)]
     table = pa.table({"row": range(1, 5_001), "error": pa.array(errors, pa.string())}).filter(pc.field("error").is_valid())
     counted: list[dict[str, Any]] = []
     for size in (5_000, 17):
         kinds: dict[str, Any] = {}
         for batch in table.to_batches(max_chunksize=size):
-            _unread.count(kinds, batch["row"], batch["error"])
+            unread.count(kinds, batch["row"], batch["error"])
         counted.append(kinds)
-    assert counted[0] == counted[1] and len(counted[0]) == _unread.MOST_REASONS + 1
+    assert counted[0] == counted[1] and len(counted[0]) == unread.MOST_REASONS + 1
     assert sum(rows for rows, _ in counted[0].values()) == table.num_rows
     # Of what a value of any length says, only the start is kept.
     kinds = {}
-    _unread.count(kinds, pa.array([7]), pa.array([f"`{'x' * 100_000}`, neither true nor false"]))
-    assert [len(why) for _, first in kinds.values() for _, why in first] == [_unread.LONGEST + 1] and all(len(name) <= _unread.LONGEST + 1 for name in kinds)
+    unread.count(kinds, pa.array([7]), pa.array([f"`{'x' * 100_000}`, neither true nor false"]))
+    assert [len(why) for _, first in kinds.values() for _, why in first] == [unread.LONGEST + 1] and all(len(name) <= unread.LONGEST + 1 for name in kinds)
 
 
 def test_a_log_without_a_call_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -538,9 +538,10 @@ def test_heavy_hitters_are_there_with_bounds_that_hold(seed: int) -> None:
 
 
 def test_what_is_not_printable_is_shown() -> None:
-    assert _text.shown("a\x1b[2J\u202eb\n\u2028é") == "a\\x1b[2J\\u202eb\\n\\u2028é"
+    assert text.shown("a\x1b[2J\u202eb\n\u2028é") == "a\\x1b[2J\\u202eb\\n\\u2028é"
 
 
+@pytest.mark.alone
 @pytest.mark.once
 @pytest.mark.skipif(sys.platform != "linux", reason="what /proc says")
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:

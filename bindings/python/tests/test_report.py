@@ -23,8 +23,8 @@ pytest.importorskip("jinja2")
 
 from made_up_calls import NAMES, POLICY, REQUESTS, ROWS, TABLE, about, check_harmless, count, table  # noqa: E402
 from orbgate._report import counting, figures, numbers, spans  # noqa: E402
-from orbgate._report.log import Decided  # noqa: E402
-from orbgate.logs import _counts as counts  # noqa: E402
+from orbgate._count.decided import Decided  # noqa: E402
+from orbgate._count import counts  # noqa: E402
 
 # What the README shows runs in every Python.
 pytestmark = pytest.mark.once
@@ -48,17 +48,17 @@ def decisions() -> list[tuple[dict[str, Any], Any]]:
 
 
 def test_counts_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
-    assert found.calls == len(REQUESTS) == len(ROWS) - found.unread and found.allowed == sum(map(bool, (d for _, d in decisions)))
-    assert {row.reason: row.calls for row in found.reasons} == Counter(d.reason for _, d in decisions)
+    assert found.calls == len(REQUESTS) == len(ROWS) - found.log.unread and found.allowed == sum(map(bool, (d for _, d in decisions)))
+    assert {row.reason: row.calls for row in found.decisions.reasons} == Counter(d.reason for _, d in decisions)
     scopes = {str(route): route.scope for route in POLICY.routes()}
-    places = [d.route or about(row, d) for row, d in decisions]
-    routes = Counter((at, d.scope or scopes.get(at or ""), bool(d)) for at, (_, d) in zip(places, decisions))
-    assert {(row.route, row.scope) for row in found.routes} == {key[:2] for key in routes}
-    for row in found.routes:
+    locations = [d.route or about(row, d) for row, d in decisions]
+    routes = Counter((at, d.scope or scopes.get(at or ""), bool(d)) for at, (_, d) in zip(locations, decisions))
+    assert {(row.route, row.scope) for row in found.decisions.routes} == {key[:2] for key in routes}
+    for row in found.decisions.routes:
         assert (row.allowed, row.denied) == (routes[row.route, row.scope, True], routes[row.route, row.scope, False])
     details = Counter((d.reason, d.detail, d.route) for _, d in decisions if not d)
     counted: Counter[Any] = Counter()
-    for outcome in found.outcomes:
+    for outcome in found.decisions.outcomes:
         counted[outcome.reason, outcome.detail, outcome.route] += 0 if outcome.decision == "allow" else outcome.calls
     assert +counted == details
 
@@ -102,7 +102,7 @@ def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
     otherwise = sum(calls for (before, after, _), calls in changes.items() if before.startswith("deny") and after.startswith("deny"))
     assert (found.otherwise_charged, found.otherwise_denied) == (charged, otherwise)
     text = html.unescape(" ".join(check_harmless(made.html).texts))
-    assert text.count(f"; {allowed:,} allowed here that the other policy denies, {denied:,} denied here that it allows") == 2 and "Against the other policy" in text
+    assert text.count(f"{allowed:,} allowed here that the other policy denies, {denied:,} denied here that it allows") == 2 and "Changes against the other policy" in text
     assert f"Decided otherwise than by {BASE.name or 'a policy without a name'}, {BASE.digest}:" in text and found.base_name == BASE.name
     assert "hidden" not in text
     for base_name, name, heads in (
@@ -152,7 +152,7 @@ def words(decision: Any) -> str:
 
 
 def test_examples_are_the_first_of_their_kind(found: figures.Figures, decisions: list[Any]) -> None:
-    for outcome in found.outcomes:
+    for outcome in found.decisions.outcomes:
         row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope, about(row, d)) == (*outcome[1:5], outcome.about))
         if outcome.decision == "deny":
             assert outcome.method == row["method"]
@@ -161,58 +161,58 @@ def test_examples_are_the_first_of_their_kind(found: figures.Figures, decisions:
 
 def test_missing_scopes_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
     missing = [d for _, d in decisions if d.reason == "scope_missing"]
-    assert {row.scope: row.calls for row in found.missing} == Counter(d.scope for d in missing)
-    for row in found.missing:
+    assert {row.scope: row.calls for row in found.scopes.missing} == Counter(d.scope for d in missing)
+    for row in found.scopes.missing:
         assert set(row.routes) == {d.route for d in missing if d.scope == row.scope}
 
 
 def test_probed_routes_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
     tokenless = [(about(row, d), d) for row, d in decisions if d.reason in ("no_token", "invalid_token")]
     probes = [(route, d) for route, d in tokenless if route is not None]
-    assert {row.route: row.calls for row in found.probed} == Counter(route for route, _ in probes)
-    assert any(row.route.startswith("/") for row in found.probed)
-    assert {row.route: row.no_token for row in found.probed} == {
-        row.route: sum(route == row.route and d.reason == "no_token" for route, d in probes) for row in found.probed
+    assert {row.route: row.calls for row in found.unauthenticated.routes} == Counter(route for route, _ in probes)
+    assert any(row.route.startswith("/") for row in found.unauthenticated.routes)
+    assert {row.route: row.no_token for row in found.unauthenticated.routes} == {
+        row.route: sum(route == row.route and d.reason == "no_token" for route, d in probes) for row in found.unauthenticated.routes
     }
-    assert all(row.calls == row.no_token + row.invalid_token for row in found.probed) and found.probed
+    assert all(row.calls == row.no_token + row.invalid_token for row in found.unauthenticated.routes) and found.unauthenticated.routes
 
 
 def test_unused_scopes_are_those_of_the_audit(found: figures.Figures) -> None:
     usage = {use.scope: use for use in POLICY.scope_usage(table(REQUESTS))}
     unknown = usage.pop("made:up")
-    assert {use.scope: use for use in found.scopes} == usage
+    assert {use.scope: use for use in found.scopes.granted} == usage
     assert {use.scope for use in found.unused} == {"read:inference", "write:inference"}
-    assert found.unused.columns == found.scopes.columns  # a table, too
-    assert found.unknown == [("made:up", unknown.granted, True)] and found.unknown_is_exact
+    assert found.unused.columns == found.scopes.granted.columns  # a table, too
+    assert found.unknown.scopes == [("made:up", unknown.granted, True)] and found.unknown.is_exact
 
 
 def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
     allowed = Counter(row["caller"] for row, decision in decisions if decision)
     denied = Counter(row["caller"] for row, decision in decisions if not decision)
-    assert found.without_caller == allowed.pop(None) + denied.pop(None)
-    assert {row.caller: (row.allowed, row.denied) for row in found.callers} == {
+    assert found.callers.without == allowed.pop(None) + denied.pop(None)
+    assert {row.caller: (row.allowed, row.denied) for row in found.callers.counts} == {
         caller: (allowed[caller], denied[caller]) for caller in allowed | denied
     }
-    for row in found.callers:
+    for row in found.callers.counts:
         reasons = Counter(d.reason for r, d in decisions if not d and r["caller"] == row.caller)
         assert row.denied_for is not None and reasons[row.denied_for] == max(reasons.values())
     by_route = Counter((r["caller"], d.route or about(r, d), d.scope, d.reason) for r, d in decisions if not d and r["caller"])
-    assert {row[:4]: row.denied for row in found.caller_denials} == by_route
-    assert [row.denied for row in found.caller_denials] == sorted(by_route.values(), reverse=True)
-    assert [row.denied for row in found.callers] == sorted((row.denied for row in found.callers), reverse=True)
+    assert {row[:4]: row.denied for row in found.callers.denials} == by_route
+    assert [row.denied for row in found.callers.denials] == sorted(by_route.values(), reverse=True)
+    assert [row.denied for row in found.callers.counts] == sorted((row.denied for row in found.callers.counts), reverse=True)
 
 
 def test_times_are_those_of_the_log(found: figures.Figures, decisions: list[Any]) -> None:
     timed = [(row["time"].replace(tzinfo=None), d) for row, d in decisions if row["time"] is not None]
     assert found.without_time == len(REQUESTS) - len(timed)
-    assert found.unit is not None and found.unit.name == "6 hours" and len(found.times) <= spans.MOST_SPANS
-    assert (found.first, found.last) == (min(time for time, _ in timed), max(time for time, _ in timed))
-    for span in found.times:
+    assert found.times.unit is not None and found.times.unit.name == "6 hours" and len(found.times.spans) <= spans.MOST_SPANS
+    assert (found.times.first, found.times.last) == (min(time for time, _ in timed), max(time for time, _ in timed))
+    for span in found.times.spans:
         within = [decision for time, decision in timed if span.start <= time < span.end]
         assert (span.allowed, span.denied) == (sum(map(bool, within)), sum(not d for d in within))
         [orbs] = [row for row in found.orbs.times if row.start == span.start]
         assert orbs.calls == sum(bool(d) and d.orbs.consumes for d in within)
-    assert all(earlier.end == later.start for earlier, later in zip(found.times, found.times[1:]))
+    assert all(earlier.end == later.start for earlier, later in zip(found.times.spans, found.times.spans[1:]))
 
 
 def in_batches(rows_each: int) -> Iterator[Any]:
@@ -238,9 +238,9 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     same = count(renamed, columns=dict(zip(NAMES, renamed.column_names)))
     # What is wrong with a row is said in the log's own names.
     for name in ("first_unread", "unread_by_reason"):
-        assert [row.why.replace("their ", "") for row in getattr(same, name)] == [row.why for row in getattr(found, name)]
-    alike = same._replace(arguments=found.arguments, first_unread=found.first_unread, unread_by_reason=found.unread_by_reason)
-    assert alike == found and same.arguments["columns"] == dict(zip(NAMES, renamed.column_names))
+        assert [row.why.replace("their ", "") for row in getattr(same.log, name)] == [row.why for row in getattr(found.log, name)]
+    alike = same.log._replace(arguments=found.log.arguments, first_unread=found.log.first_unread, unread_by_reason=found.log.unread_by_reason)
+    assert same._replace(log=alike) == found and same.log.arguments["columns"] == dict(zip(NAMES, renamed.column_names))
 
 
 def test_what_is_counted_does_not_grow_with_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +250,7 @@ def test_what_is_counted_does_not_grow_with_the_batches(monkeypatch: pytest.Monk
     sizes: list[int] = []
     log = Decided(logs.read(itertools.chain.from_iterable([batches] * 6)), POLICY, lambda: sizes.append(pa.total_allocated_bytes()))
     found = counting.count(log, POLICY)
-    assert found.calls + found.unread == 6 * len(ROWS) and len(sizes) == 6 * len(batches)
+    assert found.calls + found.log.unread == 6 * len(ROWS) and len(sizes) == 6 * len(batches)
     first, last = max(sizes[:90]), max(sizes[90:])
     assert last - first < 500_000, (first, last)
 
@@ -278,7 +278,7 @@ def batches():
 log, policy = logs.read(batches()), Policy.external()
 if sys.argv[1] == "report":
     found = report(log, policy).figures
-    assert found.callers_is_exact and len(found.callers) == len(found.unknown) == 12_000 and found.different_callers == 12_000
+    assert found.callers.is_exact and len(found.callers.counts) == len(found.unknown.scopes) == 12_000 and found.callers.different == 12_000
 elif sys.argv[1] == "replay":
     found = logs.replay(log, policy).to_dict()
     assert found["denied"] == 12_000 and found["top_denied_is_exact"] and found["top_denied_callers_is_exact"]
@@ -304,12 +304,12 @@ def test_memory_does_not_grow_with_the_length_of_what_a_log_says(what: str, mega
 def test_long_names_stay_different() -> None:
     rows = [{"method": "GET", "target": "/", "kind": "user", "scopes": f"odd:{'s' * 300}{at % 2}", "caller": f"{'ü' * 300}{at % 3}"} for at in range(12)]
     found = count(pa.Table.from_pylist(rows))
-    assert [(row.denied, len(row.caller.encode()) <= 256, row.caller[:100]) for row in found.callers] == [(4, True, "ü" * 100)] * 3
-    assert [(row.granted, len(row.scope)) for row in found.unknown] == [(6, 39)] * 2
-    assert len({row.caller for row in found.callers}) == 3
+    assert [(row.denied, len(row.caller.encode()) <= 256, row.caller[:100]) for row in found.callers.counts] == [(4, True, "ü" * 100)] * 3
+    assert [(row.granted, len(row.scope)) for row in found.unknown.scopes] == [(6, 39)] * 2
+    assert len({row.caller for row in found.callers.counts}) == 3
     privileges = audit.privileges(pa.Table.from_pylist(rows), POLICY).rows
-    assert {row.caller for row in privileges} == {row.caller for row in found.callers}
-    assert {scope for row in privileges for scope in row.unknown} == {row.scope for row in found.unknown}
+    assert {row.caller for row in privileges} == {row.caller for row in found.callers.counts}
+    assert {scope for row in privileges for scope in row.unknown} == {row.scope for row in found.unknown.scopes}
 
 
 def test_many_different_times_are_counted_by_longer_units(
@@ -324,9 +324,9 @@ def test_many_different_times_are_counted_by_longer_units(
 
     monkeypatch.setattr(counts.Times, "_floored", watched)
     coarse = count(in_batches(100))
-    assert coarse.times == found.times and {0, 1} <= units
+    assert coarse.times.spans == found.times.spans and {0, 1} <= units
     # Exact all the same.
-    assert (coarse.first, coarse.last) == (found.first, found.last)
+    assert (coarse.times.first, coarse.times.last) == (found.times.first, found.times.last)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
 from made_up_calls import CSV, POLICY, TABLE, Page, made_up, texts_of_table  # noqa: E402
-from orbgate._report import log  # noqa: E402
-from orbgate.logs import _heavy  # noqa: E402
+from orbgate._count import decided, heavy  # noqa: E402
+from orbgate._read import reader  # noqa: E402
 
 # What the README shows runs in every Python.
 pytestmark = pytest.mark.once
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.once
 
 def test_the_page_is_bounded() -> None:
     made = report(made_up(30_000, "caller", scopes="x" * 300), POLICY, top=5)
-    assert len(made.figures.callers) == 30_000 and made.figures.callers_is_exact
+    assert len(made.figures.callers.counts) == 30_000 and made.figures.callers.is_exact
     assert len(made.html) < 150_000
     assert "5 rows, and 29,995 more" in Page(made.html).texts
 
@@ -39,14 +39,14 @@ def test_frequent_scopes_are_there_whatever_came_before() -> None:
     calls = pa.concat_tables([of_both, junk, frequent, of_both])
     made = report(calls, POLICY)
     found = made.figures
-    assert {use.scope: (use.granted, use.used) for use in found.scopes} == {
+    assert {use.scope: (use.granted, use.used) for use in found.scopes.granted} == {
         "read:orbs": (40_000, 40_000),
         "read:keys": (80_000, 0),
     }
-    assert found.unknown[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
-    assert not found.unknown_is_exact and 10_000 < found.unknown_scopes <= 40_002
+    assert found.unknown.scopes[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
+    assert not found.unknown.is_exact and 10_000 < found.unknown.different <= 40_002
     text = html.unescape(" ".join(Page(made.html).texts))
-    assert f"Valid tokens carry at least {found.unknown_scopes:,} scopes that the policy does not have" in text
+    assert f"Valid tokens carry at least {found.unknown.different:,} scopes that the policy does not have" in text
     assert " admin:everything of another service, or misspelt at least 40,000 " in " ".join(text.split())
     # However the log is cut.
     for rows_each in (1_000, 33_333):
@@ -58,36 +58,35 @@ def test_unknown_scopes_have_their_callers() -> None:
     calls = [{"method": "GET", "target": "/api/v1/external/orbs", "kind": kind, "scopes": scopes, "caller": caller} for kind, scopes, caller in rows]
     made = report(pa.Table.from_pylist(calls), POLICY)
     found = made.figures
-    assert found.unknown_by_caller == [("ann", "made:up", 2, True), ("bob", "made:up", 1, True), ("bob", "other", 1, True)]
-    assert found.scopes == [("read:orbs", 1, 1, True)] and found.unknown == [("made:up", 4, True), ("other", 1, True)]
+    assert found.unknown.by_caller == [("ann", "made:up", 2, True), ("bob", "made:up", 1, True), ("bob", "other", 1, True)]
+    assert found.scopes.granted == [("read:orbs", 1, 1, True)] and found.unknown.scopes == [("made:up", 4, True), ("other", 1, True)]
     assert "They are carried by tokens of 2 callers." in made.html and "Who carries scopes that the policy does not have" in made.html
 
 
 def test_unknown_scopes_of_callers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orbgate._report.usage.UNKNOWN_SCOPES", 10)
-    monkeypatch.setattr("orbgate._report.log.ROWS_AT_ONCE", 100)
-    monkeypatch.setattr("orbgate.logs.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("orbgate._count.decided.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("orbgate._read.reader.ROWS_AT_ONCE", 100)
     calls = [{"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": f"often jti:{at}", "caller": "ann"} for at in range(2_000)]
     found = report(pa.Table.from_pylist(calls), POLICY).figures
-    assert not found.unknown_by_caller_is_exact and len(found.unknown_by_caller) < 400
-    assert found.unknown_by_caller[0] == ("ann", "often", 2_000, True)
+    assert not found.unknown.by_caller_is_exact and len(found.unknown.by_caller) < 400
+    assert found.unknown.by_caller[0] == ("ann", "often", 2_000, True)
 
 
 def test_many_callers_are_told_apart_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten million of them took ten gigabytes, and did not end."""
-    monkeypatch.setattr(_heavy.Heavy.__init__, "__defaults__", (1_000,))
-    monkeypatch.setattr(logs, "ROWS_AT_ONCE", 1_024)
-    monkeypatch.setattr(_heavy, "ROWS_AT_ONCE", 1_024)
-    monkeypatch.setattr(log, "ROWS_AT_ONCE", 1_024)
+    monkeypatch.setattr(heavy.Heavy.__init__, "__defaults__", (1_000,))
+    monkeypatch.setattr(reader, "ROWS_AT_ONCE", 1_024)
+    monkeypatch.setattr(decided, "ROWS_AT_ONCE", 1_024)
     often = made_up(500, "", caller="often")
     calls = pa.concat_tables([part for at in range(20) for part in (made_up(2_000, "caller", scopes="").slice(0, 1_500), often)])
     calls = pa.concat_tables([calls, made_up(100_000, "caller"), often])
     found = report(calls, POLICY).figures
-    assert len(found.callers) < 3_100 and found.different_callers >= 2_000 and not found.callers_is_exact
-    assert (found.callers[0].caller, found.callers[0].denied, found.callers[0].is_exact) == ("often", 10_500, True)
+    assert len(found.callers.counts) < 3_100 and found.callers.different >= 2_000 and not found.callers.is_exact
+    assert (found.callers.counts[0].caller, found.callers.counts[0].denied, found.callers.counts[0].is_exact) == ("often", 10_500, True)
     late = pa.concat_tables([made_up(100_000, "caller"), often])
     made = report(late, POLICY)
-    first = made.figures.callers[0]
+    first = made.figures.callers.counts[0]
     assert (first.caller, first.denied, first.is_exact) == ("often", 500, False)
     text = " ".join(html.unescape(" ".join(Page(made.html).texts)).split())
     assert "often at least 500 at least 500 – scope_missing" in text and "There are too many to tell all of them apart" in text
@@ -121,7 +120,7 @@ def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]
     assert len(re.findall(FILE, of_file.html)) == 1
     changed = of_file.html != report(path, POLICY).html
     assert changed == bool(said)
-    assert of_file.figures.unread_times == (12 if said.get("time_unit") else 24) * 2
+    assert of_file.figures.log.unread_times == (12 if said.get("time_unit") else 24) * 2
     assert "Could not be read:" in of_file.html
 
 
@@ -184,14 +183,14 @@ def test_what_a_table_has_is_read_as_of_a_file() -> None:
     """Integers were taken for microseconds, one bad time ended it all, and lists of scopes were an error."""
     calls = {"method": ["GET", None], "target": ["/api/v1/external/orbs"] * 2, "kind": ["user"] * 2}
     found = report(pa.table({**calls, "scopes": [["read:orbs", "a b"], []], "time": [1_700_000_000] * 2}), POLICY).figures
-    assert (found.allowed, found.unread, found.first_unread[0].why) == (1, 1, "no `method`")
+    assert (found.allowed, found.log.unread, found.log.first_unread[0].why) == (1, 1, "no `method`")
     # One of the two rows is decided.
-    assert (found.first, found.unread_times) == (None, 1)
-    assert [row.scope for row in found.unknown] == ["a\u2420b"]
+    assert (found.times.first, found.log.unread_times) == (None, 1)
+    assert [row.scope for row in found.unknown.scopes] == ["a\u2420b"]
     seconds = report(pa.table({**calls, "time": [1_700_000_000] * 2}), POLICY, kind="user", time_unit="s").figures
-    assert str(seconds.first) == "2023-11-14 22:13:20"
+    assert str(seconds.times.first) == "2023-11-14 22:13:20"
     mixed = pa.table({**calls, "time": ["yesterday", "2026-11-02"]})
-    assert report(mixed, POLICY, kind="user").figures.unread_times == 1
+    assert report(mixed, POLICY, kind="user").figures.log.unread_times == 1
 
 
 @pytest.mark.parametrize("module", ["pyarrow", "vl_convert", "jinja2"])

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import subprocess
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +101,7 @@ def luminance(colour: str) -> float:
     return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
 
 
-def faults(frame: dict[str, Any]) -> list[str]:
+def diagnostics(frame: dict[str, Any]) -> list[str]:
     """What is wrong with a frame."""
     found = []
     for pair in frame["colours"]:
@@ -118,7 +118,7 @@ def faults(frame: dict[str, Any]) -> list[str]:
                 found.append(f"a chart's text is over another: {texts[at]}")
     # On a telephone or a tablet, rows are cards.
     if frame["scrolled"]:
-        found.append(f"{frame['scrolled']} tables are wider than their place")
+        found.append(f"{frame['scrolled']} tables are wider than their location")
     if frame["unnamed"]:
         found.append(f"{frame['unnamed']} values do not say what they are")
     if frame["silent"]:
@@ -134,7 +134,7 @@ def test_a_person_can_read_it(font: str, tmp_path: Path) -> None:
     frames, console = look(page(), tmp_path, font)
     assert [(frame["width"], frame["dark"]) for frame in frames] == FRAMES
     for frame in frames:
-        assert not faults(frame), (frame["width"], frame["scheme"])
+        assert not diagnostics(frame), (frame["width"], frame["scheme"])
         assert len(frame["charts"]) == 9 and len(frame["tables"]) == 21 and min(frame["tables"]) > 1
     assert frames[0]["colours"] != frames[1]["colours"] and not console
     assert all(frame["boxes"] for frame in frames)
@@ -143,7 +143,7 @@ def test_a_person_can_read_it(font: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("font", FONTS)
 def test_what_a_log_has_does_nothing(font: str, tmp_path: Path) -> None:
     frames, console = look(page("<script>document.title = 'ran'</script><img src=x>"), tmp_path, font)
-    assert not console and [faults(frame) + [frame["title"]] * frame["scripts"] for frame in frames] == [[]] * len(FRAMES)
+    assert not console and [diagnostics(frame) + [frame["title"]] * frame["scripts"] for frame in frames] == [[]] * len(FRAMES)
 
 
 def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
@@ -154,16 +154,16 @@ def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
     broken = page().replace("<main>", f"<main>{picture}")
     guarded, console = look(broken, tmp_path)
     assert len(console) >= 3 and {frame["title"] for frame in guarded} == {"Access report"}
-    assert all("pixels do not fit" in " ".join(faults(frame)) for frame in guarded)
+    assert all("pixels do not fit" in " ".join(diagnostics(frame)) for frame in guarded)
     without = re.sub("<meta http-equiv[^>]*>", "", broken)
     pale = without.replace("--quiet: #566270", "--quiet: #b0b0b0").replace('class="wide" aria', 'class="gone" aria')
     pale = pale.replace(".table .more { position: sticky;", ".table .more { position: static;")
     pale = pale.replace("td::before {", "td:not(:first-child)::before {")
     frames, _ = look(pale, tmp_path)
     assert {frame["title"] for frame in frames} == {"ran"}
-    found = " ".join(fault for frame in frames for fault in faults(frame))
-    for fault in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "values do not say what they are", "loads http://nowhere.invalid/missing.png"):
-        assert fault in found
+    found = " ".join(diagnostic for frame in frames for diagnostic in diagnostics(frame))
+    for diagnostic in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "values do not say what they are", "loads http://nowhere.invalid/missing.png"):
+        assert diagnostic in found
 
 
 def one(**call: Any) -> Any:
@@ -188,14 +188,22 @@ def test_a_small_log_has_a_page_without_gaps(name: str, tmp_path: Path) -> None:
     calls, policy = SMALL[name]
     made = report(calls, policy).html
     frames, console = look(made, tmp_path)
-    assert not console and [faults(frame) for frame in frames] == [[]] * len(FRAMES)
+    assert not console and [diagnostics(frame) for frame in frames] == [[]] * len(FRAMES)
     # A section has something to show, or is a line of the last one.
-    sections = re.findall(r"<section>(.*?)</section>", made, re.DOTALL)
+    sections = re.findall(r"<section id=\"(?!warnings)[^>]*>(.*?)</section>", made, re.DOTALL)
     bare = [section for section in sections if "<table" not in section]
     assert bare == sections[-1:] or not bare
     words = html.unescape(re.sub(r"<svg.*?</svg>|<style>.*?</style>|<[^>]*>", " ", made, flags=re.DOTALL))
     assert not re.search(r"\b1 (calls|rows|callers|scopes|routes|orbs|times)\b|– of all| 0\.5\b", words)
     assert "0.5</text>" not in made
+
+
+def test_a_log_that_is_all_good_has_a_page_of_one_screen(tmp_path: Path) -> None:
+    route = POLICY.routes()[0]
+    good = [one(method=route.method, target=route.template, scopes=route.scope, served_status=200, time=datetime(2026, 11, 2, at, tzinfo=timezone.utc)) for at in range(24)]
+    frames, _ = look(report(pa.concat_tables(good), POLICY).html, tmp_path)
+    assert {frame["height"] for frame in frames if frame["width"] == 1280} == {900}
+    assert all(frame["height"] > 900 for frame in look(page(), tmp_path)[0])
 
 
 def test_axe_finds_nothing(tmp_path: Path) -> None:

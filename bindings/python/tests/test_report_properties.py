@@ -41,7 +41,7 @@ def file_of(folder: Path, *properties: str) -> Path:
 def cells(page: str, caption: str) -> list[list[str]]:
     """The rows of a table on the page."""
     [table] = [found for found in re.findall(r"<table>.*?</table>", page, re.DOTALL) if f">{caption}</caption>" in found]
-    rows = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
     return [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)] for row in rows]
 
 
@@ -96,14 +96,14 @@ def test_what_a_file_has_is_text_on_the_page(tmp_path: Path) -> None:
 
 def test_a_file_that_proves_nothing_is_no_proof(tmp_path: Path) -> None:
     path = tmp_path / "empty.test.yaml"
-    for text, fault in (
+    for text, diagnostic in (
         ("orbgate_test: 1\ncases: [GET /api/v1/external/orbs | user read:orbs | allow]\n", "empty.test.yaml:1:1: the file has no `properties`"),
         ("orbgate_test: 1\nproperties: [never]\n", "empty.test.yaml:2:14: "),
     ):
         path.write_text(text)
         with pytest.raises(PolicyError) as error:
             report(TABLE, Policy.external(), properties=path)
-        assert str(error.value).startswith(fault)
+        assert str(error.value).startswith(diagnostic)
 
 
 @pytest.fixture
@@ -121,12 +121,12 @@ def test_ci_learns_of_it(tmp_path: Path, log: Path, capsys: pytest.CaptureFixtur
         assert main(command) == 0 and capsys.readouterr().out.endswith(f"{path}: ok: 1 property\n")
         file_of(tmp_path, HOLLOW)
         assert main(command) == 0
-        assert capsys.readouterr().out.endswith(f"warning: {path}:3:5: {HOLLOW}: these callers may call nothing at all, so it says little\n{path}: ok: 1 property\n")
+        assert capsys.readouterr().out.endswith(f"{path}:3:5: warning: {HOLLOW}: these callers may call nothing at all, so it says little\n{path}: ok: 1 property\n")
         file_of(tmp_path, HOLDS, REFUTED, ABOUT_NOTHING)
         assert main(command) == 1
         assert capsys.readouterr().out.endswith(
             f"FAIL {path}:4:5: {REFUTED}\n  organisation with `read:account` may call {ACCOUNT}: `{ACCOUNT}` for `read:account`, 0 orbs\n"
-            f"FAIL {path}:5:5: {ABOUT_NOTHING}\n  the policy has no scope `nope`\n{path}: 2 failed of 3 properties\n"
+            f"FAIL {path}:5:5: {ABOUT_NOTHING}\n  the policy has no scope `nope`\n{path}: 2 of 3 properties failed\n"
         )
         # A row that cannot be read is worse: nothing was decided of it.
         with log.open("a") as more:
@@ -147,7 +147,7 @@ def test_the_json_of_a_replay_has_it(tmp_path: Path, log: Path, capsys: pytest.C
     said = json.loads(capsys.readouterr().out)["properties"]
     assert (said["file"], said["sha256"], said["failed"]) == (str(path), sha256(path.read_bytes()).hexdigest(), 1)
     held, refuted = said["properties"]
-    assert held == {"property": HOLDS, "place": {"line": 3, "column": 5}, "holds": True, "rules": held["rules"], "error": None, "warning": None, "witnesses": []}
+    assert held == {"property": HOLDS, "location": {"line": 3, "column": 5}, "holds": True, "rules": held["rules"], "error": None, "warning": None, "witnesses": []}
     assert not refuted["holds"] and refuted["witnesses"][0].startswith("organisation with `read:account` may call")
     assert main(["replay", str(log), "--json"]) == 0 and "properties" not in json.loads(capsys.readouterr().out)
 
@@ -182,7 +182,7 @@ def test_evidence_has_the_file_and_verify_proves_it_again(tmp_path: Path, log: P
 
     def other_answer(inside: dict[str, bytes], said: Any) -> None:
         said["properties"]["failed"] = 0
-        inside["tables/properties_rows.parquet"] = bytes(inside["tables/reasons.parquet"])
+        inside["tables/properties_rows.parquet"] = bytes(inside["tables/decisions_reasons.parquet"])
 
     def left_out(inside: dict[str, bytes], said: Any) -> None:
         del inside["properties.test.yaml"]

@@ -6,13 +6,14 @@ import gzip
 import html
 import json
 import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from orbgate import Policy, audit, logs, report
-from orbgate.logs import _private
+from orbgate._read import private
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
@@ -61,7 +62,7 @@ def test_preflights_are_at_their_paths() -> None:
     # It is not said where a token is asked for first, or the target is none.
     assert "To a path of the policy" not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
     found = report(pa.Table.from_pylist([*asked, {**CALL, "kind": None}]), POLICY).figures
-    assert {row.route for row in found.probed} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
+    assert {row.route for row in found.unauthenticated.routes} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
 
 
 def test_calls_without_a_caller_are_in_every_table_under_one_name() -> None:
@@ -73,10 +74,10 @@ def test_calls_without_a_caller_are_in_every_table_under_one_name() -> None:
         ("Denied calls by caller and what they have in common", ["missing scope"], ["missing scope"]), ("Who carries scopes that the policy does not have", None, ["made:up", "1"]),
     ):  # fmt: skip
         [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
-        rows = {cells[0]: cells[1:] for row in table.split("<tr>")[2:] for cells in [re.findall("<td[^>]*>(.*?)</td>", row)]}
+        rows = {cells[0]: cells[1:] for row in re.split("<tr[^>]*>", table)[2:] for cells in [re.findall("<td[^>]*>(.*?)</td>", row)]}
         assert rows.get("(no caller)", [])[: len(nobody or [])] == (nobody or []) and rows["\\x28no caller)"][: len(called_so)] == called_so, caption
-    first = re.findall(r'data-column="first of them">([^<]*)</td>', made)
-    assert sorted(first) == ["(no caller)", "ann\n\\x28no caller)\n(no caller)"]
+    first = re.findall(r'data-column="first caller">([^<]*)</td>', made)
+    assert sorted(first) == ["(no caller)", "ann +1\n(no caller)"]
     text = words(made)
     assert text.count("By caller, those that name none are left out: 3 calls.") == 2 and "not named" not in text and "“(no caller)” for calls that name none" in text
     assert "By caller, those" not in words(page(CALL))
@@ -97,7 +98,8 @@ def test_malformed_calls_are_called_so_with_their_rule() -> None:
     assert common.findall(page(*bad)) == ["malformed"] and common.findall(page(*bad, {**CALL, "target": "/x"})) == ["unknown paths, 3 malformed"]
     assert common.findall(page(CALL, {**CALL, "target": "/x"})) == ["unknown paths"]
     summary = logs.replay(logs.read(pa.Table.from_pylist([*bad, {**CALL, "target": "/x"}])), POLICY)
-    assert "denied most:\n  2  malformed_request: fragment  GET /api/v1/external/orbs\n" in str(summary) and "  1  no_route                     GET /x\n" in str(summary)
+    assert all(f"  1  malformed_request: fragment  GET /api/v1/external/orbs{sign}\n" in str(summary) for sign in ("#…", "?…#…"))
+    assert "  1  no_route                     GET /x\n" in str(summary)
     assert {row["detail"] for row in summary.to_dict()["top_denied"]} == {"fragment", "form", None}
 
 
@@ -130,12 +132,12 @@ def test_all_files_are_named_with_their_rows(tmp_path: Path) -> None:
         (tmp_path / f"{at:03}.csv").write_text("method,target\n" + "GET,/\n" * (1 + at % 2))
     made = report([tmp_path / f"{at:03}.csv" for at in range(403)], POLICY)
     text = words(made.html)
-    for file in made.figures.files[:400]:
+    for file in made.figures.log.files[:400]:
         rows = f"row {file.first_row}" if file.first_row == file.last_row else f"rows {file.first_row} to {file.last_row}"
         assert f"{file.name}, {rows} sha256:{file.sha256}" in text
     assert "and 390 more files, rows 16 to 600 010.csv, row 16 sha256:" in text and "400.csv" not in text
-    assert "Log and 3 more files, rows 601 to 604: the table files of a bundle has each" in text
-    assert made.html.count("<details>") == made.html.count("</details>") == 1 and '<ol start="11">' in made.html
+    assert "Log and 3 more files, rows 601 to 604: the table log_files of a bundle has each" in text
+    assert made.html.count("<details>") == 1 and made.html.count("<details") == made.html.count("</details>") and '<ol start="11">' in made.html
     few = report([tmp_path / f"{at:03}.csv" for at in range(10)], POLICY).html
     assert "<details>" not in few and "more file" not in words(few)
 
@@ -144,10 +146,10 @@ def test_signs_and_the_clients_that_have_them_are_counted_apart() -> None:
     def lacks(caller: str | None, *targets: str) -> list[dict[str, Any]]:
         return [{**CALL, "caller": caller, "scopes": "", "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
 
-    tile = re.compile(r"<dt>Signs in denials</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
-    assert tile.findall(page(*lacks("ann", "orbs", "keys"))) == [("2", "groups of denied calls that are signs of 1 misconfigured client")]
-    assert tile.findall(page(*lacks(None, "orbs"))) == [("1", "group of denied calls that is a sign of a misconfigured client, (no caller)")]
-    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("3", "groups of denied calls that are signs of 2 misconfigured clients and a misconfigured client, (no caller)")]
+    tile = re.compile(r"<dt>Flagged callers</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
+    assert tile.findall(page(*lacks("ann", "orbs", "keys"))) == [("1", "1 misconfigured client, from 2 groups of denied calls")]
+    assert tile.findall(page(*lacks(None, "orbs"))) == [("0", "a misconfigured client, (no caller), from 1 group of denied calls")]
+    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("2", "2 misconfigured clients, a misconfigured client, (no caller), from 3 groups of denied calls")]
 
 
 def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted() -> None:
@@ -171,7 +173,7 @@ def test_calls_that_are_in_no_span_of_time_are_counted() -> None:
 
 def test_what_several_have_alike_is_not_that_of_one() -> None:
     hours = [timedelta(hours=at) for at in range(3)]
-    for call, said in ((ASKED, "Most such calls"), (BOUGHT, "Orbs were consumed most")):
+    for call, said in ((ASKED, "Most such calls"), (BOUGHT, "Most orbs would be charged")):
         calls = [{**call, "time": START + hour} for hour in hours]
         assert said not in words(page(*calls, policy=SHOP))
         assert said in words(page(*calls, calls[1], policy=SHOP))
@@ -181,7 +183,7 @@ def test_what_several_have_alike_is_not_that_of_one() -> None:
 
 def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, 302, None)]
-    said = "Orbs follow from the decisions alone, also for a call that the server did not serve"
+    said = "Orbs follow from the decisions, even for a call that the server did not serve"
     assert f"{said}: 1 redirected (1 unstated), 2 with a status that refuses it (2 unstated), 2 with a status that says neither (2 unstated)." in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
     both = [*answered, *[{**BOUGHT, "served_status": status} for status in (200, 302, 302, 500)]]
     assert f"{said}: 3 redirected (6 orbs, 1 unstated), 2 with a status that refuses it (2 unstated), 3 with a status that says neither (3 orbs, 2 unstated)." in words(page(*both, policy=SHOP))
@@ -193,14 +195,60 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     assert [tuple(row) for row in found.answered] == [("served", 1, 0, 1), ("redirected", 1, 0, 1), ("refused", 2, 0, 2), ("unclear", 2, 0, 2)]
 
 
+def test_orbs_of_served_and_refused_calls_are_apart() -> None:
+    """Two calls that the server refused "consumed 24 orbs"."""
+    of_status: dict[Any, str] = {200: "served", 304: "served", 401: "refused", 403: "refused", 404: "unknown", 302: "unknown", 500: "unknown", None: "unknown"}
+    log = [
+        {**call, "served_status": status, "caller": caller, "time": START + timedelta(days=at)}
+        for at, status in enumerate(of_status) for call in (ASKED, BOUGHT, BOUGHT, LOOKED) for caller in ("ann", "bob", None)
+    ]  # fmt: skip
+    made = report(pa.Table.from_pylist(log), SHOP)
+    of = made.figures.orbs
+
+    def wanted(kept: Callable[[dict[str, Any]], bool]) -> list[int]:
+        sums = {"all": [0, 0, 0], "served": [0, 0, 0], "refused": [0, 0, 0], "unknown": [0, 0, 0]}
+        for call in log:
+            if kept(call) and call["target"] != "/":
+                for name in ("all", of_status[call["served_status"]]):
+                    is_stated = call["target"] == "/buy"
+                    sums[name] = [sum + more for sum, more in zip(sums[name], (1, 3 * is_stated, not is_stated))]
+        return [count for counts in sums.values() for count in counts]
+
+    assert list(of.total[:12]) == wanted(lambda call: True) and of.total[:12] == (72, 144, 24, 18, 36, 6, 18, 36, 6, 36, 72, 12)
+    for row in of.routes:
+        assert list(row[2:14]) == wanted(lambda call: row.route == f"{call['method']} {call['target']}")
+    for scope in of.scopes:
+        assert list(scope[1:13]) == wanted(lambda call: call["target"] == f"/{scope.scope}")
+    for caller in of.callers:
+        assert list(caller[1:13]) == wanted(lambda call: call["caller"] == caller.caller)
+    for span in of.times:
+        assert list(span[2:14]) == wanted(lambda call: span.start <= call["time"] < span.end)
+    assert (len(of.routes), len(of.scopes), len(of.callers), sum(span.calls > 0 for span in of.times)) == (2, 2, 3, 8)
+    assert pa.table(of.callers.to_pyarrow()).column_names[1:13] == list(of.total._fields[:12])
+    text = words(made.html)
+    assert "Would be charged: 144 orbs, of which served 36, refused 36, unknown 72, by 48 calls for which the policy states an amount; 24 calls more" in text
+    assert "would be charged 144 orbs, of which served 36, 24 calls unstated" in text and "orbs served orbs refused orbs unknown calls served unstated served" in text
+    assert "orbs served" not in words(page({**BOUGHT, "served_status": None}, policy=SHOP))
+
+
+def test_a_malformed_call_is_shown_as_what_it_was() -> None:
+    """`GET /#x` appeared as `GET /`, which is in order."""
+    odd = [{**LOOKED, "target": target} for target in ("/#s3cr3t", "/?a#s3cr3t", "/look;v=s3cr3t")]
+    text = words(page(*odd, LOOKED, policy=SHOP))
+    for said in ("malformed_request: fragment (no route) 2 GET /#…", "malformed_request: matrix_param (no route) 1 GET /look;…"):
+        assert said in text, said
+    assert "GET /?…#…" in words(page(odd[1], policy=SHOP)) and "s3cr3t" not in text
+    assert "malformed_request: fragment" in str(logs.replay(logs.read(pa.Table.from_pylist(odd)), SHOP)) and "/#…" in str(logs.replay(logs.read(pa.Table.from_pylist(odd)), SHOP))
+
+
 def test_policies_that_differ_in_orbs_alone_are_not_said_to_differ_in_access() -> None:
-    dearer = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {ask: {orbs: true, routes: [POST /ask]}, buy: {orbs: 5, routes: [POST /buy]}, look: {orbs: false, routes: [GET /]}}}}")
+    costlier = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {ask: {orbs: true, routes: [POST /ask]}, buy: {orbs: 5, routes: [POST /buy]}, look: {orbs: false, routes: [GET /]}}}}")
     none = {**LOOKED, "target": "/none"}
     said = "0 allowed here that the other policy denies, 0 denied here that it allows, 2 allowed by both with other orbs"
-    assert words(page(BOUGHT, BOUGHT, ASKED, none, policy=SHOP, base=dearer)).count(f"; {said}") == 2
+    assert words(page(BOUGHT, BOUGHT, ASKED, none, policy=SHOP, base=costlier)).count(said) == 2
     other = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {more: {orbs: true, routes: [GET /none]}, look: {orbs: false, routes: [GET /]}}}}")
     said = "0 allowed here that the other policy denies, 0 denied here that it allows, 1 denied by both for another reason"
-    assert words(page(LOOKED, none, policy=SHOP, base=other)).count(f"; {said}") == 2
+    assert words(page(LOOKED, none, policy=SHOP, base=other)).count(said) == 2
 
 
 def test_shares_are_of_the_rows_that_were_read(tmp_path: Path) -> None:
@@ -208,7 +256,7 @@ def test_shares_are_of_the_rows_that_were_read(tmp_path: Path) -> None:
     for unread, is_warned in ((0, False), (9, False), (10, True), (11, True)):
         log.write_text('{"method":"GET","target":"/","kind":"user","scopes":"look"}\n' * 10 + '{"method":"GET"}\n' * unread)
         text = words(report(log, SHOP, format="json").html)
-        assert f"100% of {'those read' if unread else 'all'}" in text
+        assert f"100% of {'readable calls' if unread else 'all'}" in text
         warning = f"Of {10 + unread} rows, {unread} could not be read: no number has anything of them."
         assert (warning in text) == is_warned == (warning in str(logs.replay(logs.read(log, format="json"), SHOP)))
 
@@ -224,9 +272,9 @@ def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path) -> None:
         "no `verb`": (2, 7), "no `url`": (3,), "`client` is an array, not text": (4,), "`auth.scopes` is an array with a number in it, not of texts alone": (5,),
         "`auth.kind` is an array, not text": (6,), "not UTF-8 at byte …": (8, 9),
     }  # fmt: skip
-    assert {row.reason: row.first for row in made.figures.unread_by_reason} == reasons and made.figures.unread == 8
+    assert {row.reason: row.first for row in made.figures.log.unread_by_reason} == reasons and made.figures.log.unread == 8
     [table] = re.findall(r"Rows that could not be read, by reason</caption>(.*?)</table>", made.html, re.DOTALL)
-    cells = [[html.unescape(cell) for cell in re.findall("<td[^>]*>(.*?)</td>", row)] for row in table.split("<tr>")[2:]]
+    cells = [[html.unescape(cell) for cell in re.findall("<td[^>]*>(.*?)</td>", row)] for row in re.split("<tr[^>]*>", table)[2:]]
     assert [cells[0], cells[1]] == [["2", "no `verb`", "2, 7"], ["2", "not UTF-8 at byte 1", "8, 9"]] and len(cells) == len(reasons)
 
 
@@ -269,14 +317,14 @@ def test_what_the_page_says_that_it_leaves_out_is_not_on_it(tmp_path: Path) -> N
         held = audit.privileges(log, POLICY)
         for text in (str(replayed), json.dumps(replayed.to_dict()), json.dumps(held.proposal())):
             assert SECRET not in text and JWT not in text and JWT[:36] not in text
-    assert of_access.figures.unread_by_reason and all("…`" in row.why for row in of_access.figures.unread_by_reason)
-    assert sorted(row.scope.partition("…")[0] for row in made.figures.unknown) == ["(like a token)", "(long)", "Bearer"]
-    assert _private.RULE in words(made.html) and _private.RULE in " ".join(Path(__file__).parents[1].joinpath("README.md").read_text("utf-8").split())
+    assert of_access.figures.log.unread_by_reason and all("…`" in row.why for row in of_access.figures.log.unread_by_reason)
+    assert sorted(row.scope.partition("…")[0] for row in made.figures.unknown.scopes) == ["(like a token)", "(long)", "Bearer"]
+    assert private.RULE in words(made.html)
 
 
 def test_scopes_that_are_digests_stay_different() -> None:
     made = report(pa.Table.from_pylist([{**CALL, "scopes": f"{'x' * 300}{at} api.some-service-of-ours.example/{at}"} for at in range(3)]), POLICY)
-    assert len({row.scope for row in made.figures.unknown}) == 6 and sum(row.scope.startswith("api.") for row in made.figures.unknown) == 3
+    assert len({row.scope for row in made.figures.unknown.scopes}) == 6 and sum(row.scope.startswith("api.") for row in made.figures.unknown.scopes) == 3
 
 
 def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
@@ -294,7 +342,7 @@ def test_a_file_that_is_counted_twice_is_named(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     (tmp_path / "link.log").hardlink_to(tmp_path / "b.log")
     said = "Counted twice, because they have the content of another file: `copy.log` as `a.log`, `link.log` as `b.log`."
-    assert said in report([tmp_path], SHOP, kind="user", scopes="look").figures.warnings
+    assert said in report([tmp_path], SHOP, kind="user", scopes="look").figures.log.warnings
     assert said in logs.replay(logs.read(tmp_path, kind="user", scopes="look"), SHOP).to_dict()["warnings"]
     assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "twice" in warning]
     reader = logs.read(tmp_path, kind="user")
@@ -313,7 +361,7 @@ def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
 
     def warned(*names: str) -> list[str]:
         paths = [tmp_path / name for name in names]
-        found = [logs.replay(logs.read(paths, kind="user", scopes="look"), SHOP).to_dict()["warnings"], report(paths, SHOP, kind="user", scopes="look").figures.warnings]
+        found = [logs.replay(logs.read(paths, kind="user", scopes="look"), SHOP).to_dict()["warnings"], report(paths, SHOP, kind="user", scopes="look").figures.log.warnings]
         [said, again] = [[warning.partition(" another file: ")[2] for warning in each if warning.startswith("Counted twice, ")] for each in found]
         assert said == again
         return said
@@ -345,7 +393,7 @@ def test_a_member_of_what_is_no_object_is_said(tmp_path: Path) -> None:
 
 def test_a_time_that_was_there_twice_is_said() -> None:
     def warnings(time: datetime) -> list[str]:
-        return list(report(pa.Table.from_pylist([{**CALL, "time": time}]), POLICY, time_zone="Europe/Berlin").figures.warnings)
+        return list(report(pa.Table.from_pylist([{**CALL, "time": time}]), POLICY, time_zone="Europe/Berlin").figures.log.warnings)
 
     assert any("Some of Europe/Berlin were there twice or never, because clocks were changed." in warning for warning in warnings(datetime(2026, 10, 25, 2, 30)))
     assert not any("clocks" in warning for warning in warnings(datetime(2026, 10, 25, 4, 30)))

@@ -21,9 +21,9 @@ from made_up_calls import TABLE
 from orbgate import Policy, TableError, logs
 from orbgate.__main__ import main
 from orbgate._report import Report, make
-from orbgate.logs._replay import replayed
-from orbgate.logs import _resume as resume
-from orbgate.logs import _input
+from orbgate._count.replay import replayed
+from orbgate._count import resume
+from orbgate._read import input as _input
 
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
@@ -40,10 +40,10 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks, after each of which the file is written, and many ends at which rare things may be dropped."""
     monkeypatch.setattr(resume, "EVERY", 0)
     monkeypatch.setattr(_input, "PIECE", 50_000)
-    monkeypatch.setattr(logs, "ROWS_AT_ONCE", 256)
-    monkeypatch.setattr("orbgate._report.log.ROWS_AT_ONCE", 256)
-    monkeypatch.setattr("orbgate.logs._tables.ROWS_AT_ONCE", 100)
-    monkeypatch.setattr("orbgate.logs._counts.WAITING_ROWS", 200)
+    monkeypatch.setattr("orbgate._read.reader.ROWS_AT_ONCE", 256)
+    monkeypatch.setattr("orbgate._count.decided.ROWS_AT_ONCE", 256)
+    monkeypatch.setattr("orbgate._read.tables.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("orbgate._count.counts.WAITING_ROWS", 200)
 
 
 def written(folder: Path, name: str) -> list[Path]:
@@ -235,9 +235,9 @@ def test_other_arguments_and_policies_are_refused(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from orbgate.logs import _resume as resume
-from orbgate.logs import _input
-resume.EVERY, _input.PIECE = 0, 50_000
+from orbgate._count import resume
+from orbgate._read import input
+resume.EVERY, input.PIECE = 0, 50_000
 from orbgate.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -277,9 +277,9 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.Captu
 SIGNALLED = """
 import signal, sys
 from orbgate.__main__ import main
-from orbgate.logs import _input
-from orbgate.logs._decide import Decider
-_input.PIECE = 50_000
+from orbgate._read import input
+from orbgate._read.decide import Decider
+input.PIECE = 50_000
 block, name, times = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 decide, seen = Decider.decide, []
 def decided(self, batch):
@@ -334,7 +334,7 @@ def test_before_the_first_row_there_is_nothing_to_keep(tmp_path: Path, capsys: p
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("orbgate.logs._tables.delimited", interrupted)
+    monkeypatch.setattr("orbgate._read.tables.delimited", interrupted)
     assert main(["replay", str(path), "--resume", str(tmp_path / "state")]) == 130
     assert capsys.readouterr().err == "interrupted before any row was read; nothing was written\n" and os.listdir(tmp_path) == ["calls.csv"]
 

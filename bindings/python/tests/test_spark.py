@@ -87,12 +87,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     home = os.environ.get("JAVA_HOME")
     if not (Path(home, "bin/java").exists() if home else shutil.which("java")):
         pytest.skip("Spark needs Java 17 or 21")
-    place = tmp_path_factory.mktemp("spark")
+    location = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        patch.setenv("SPARK_WORKER_DIR", str(place / "work"))
-        patch.chdir(place)
+        patch.setenv("SPARK_WORKER_DIR", str(location / "work"))
+        patch.chdir(location)
         settings: dict[str, bool | float | int | str | None] = {
             "spark.ui.enabled": "false",
             "spark.cores.max": "2",
@@ -116,20 +116,20 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="module")
 def log(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
     """The log as a data set of Parquet that Spark has written."""
-    place = tmp_path_factory.mktemp("log")
-    pq.write_table(LOG, place / "log.parquet")
-    spark.read.parquet(str(place / "log.parquet")).repartition(3, "caller").write.parquet(str(place / "log"))
-    return spark.read.parquet(str(place / "log"))
+    location = tmp_path_factory.mktemp("log")
+    pq.write_table(LOG, location / "log.parquet")
+    spark.read.parquet(str(location / "log.parquet")).repartition(3, "caller").write.parquet(str(location / "log"))
+    return spark.read.parquet(str(location / "log"))
 
 
-def written(frame: DataFrame, place: Path) -> Path:
-    frame.write.parquet(str(place))
-    return place
+def written(frame: DataFrame, location: Path) -> Path:
+    frame.write.parquet(str(location))
+    return location
 
 
-def rows(place: Path) -> Any:
+def rows(location: Path) -> Any:
     """A data set's rows, in the order of the log."""
-    found = pq.read_table(place).sort_by("row")
+    found = pq.read_table(location).sort_by("row")
     return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
 
 
@@ -191,9 +191,9 @@ def test_two_processes_work_at_once(log: DataFrame) -> None:
     assert Counter(row["reason"] for row in found) == Counter(EXPECTED["reason"].to_pylist())
 
 
-def parts(place: Path) -> dict[str, Any]:
+def parts(location: Path) -> dict[str, Any]:
     """The files of a data set, whose names begin with the number of the partition."""
-    return {part.name[:10]: pq.read_table(part) for part in place.glob("part-*")}
+    return {part.name[:10]: pq.read_table(part) for part in location.glob("part-*")}
 
 
 def test_what_is_run_again_is_the_same(log: DataFrame, tmp_path: Path) -> None:
@@ -310,12 +310,12 @@ def test_no_rows_are_no_rows(log: DataFrame) -> None:
     assert orbgate.spark.count(none, POLICY).collect() == []
 
 
-def test_the_readme(log: DataFrame) -> None:
-    text = Path(__file__).resolve().parents[1].joinpath("README.md").read_text(encoding="utf-8")
+def test_the_page(log: DataFrame) -> None:
+    text = Path(__file__).resolve().parents[1].joinpath("docs/spark.md").read_text(encoding="utf-8")
     (block,) = [block for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "pyspark" in block]
     written(log, Path("access-log").absolute())
     Path("new.yaml").write_text(NEWER_TEXT)
-    exec(compile(block, "README.md", "exec"), {})
+    exec(compile(block, "spark.md", "exec"), {})
     assert rows(Path("decided")).equals(plain(POLICY, LOG))
 
 

@@ -63,8 +63,8 @@ def test_findings_are_those_of_the_command(tmp_path: Path) -> None:
     file.write_text(SHOP)
     said = json.loads(command("lint", str(file), "--json").stdout)["files"][0]["findings"]
     found = Policy.from_yaml(SHOP).lint()
-    places = [(row.code, row.level, row.line, row.column) for row in found]
-    assert places == [(row["code"], row["level"], row["place"]["line"], row["place"]["column"]) for row in said] and places
+    locations = [(row.code, row.level, row.line, row.column) for row in found]
+    assert locations == [(row["code"], row["level"], row["location"]["line"], row["location"]["column"]) for row in said] and locations
     assert str(found[0]) == f"{found[0].line}:{found[0].column}: {found[0].level}[{found[0].code}]: {found[0].message}"
     assert {row.suppressed is None for row in Policy.external().lint()} <= {False}
 
@@ -116,12 +116,12 @@ properties:
     assert found[3].witnesses[0].token.scopes and [row.text for row in found if row.warning is not None] == [found[4].text]
     for row, theirs in zip(found, said["properties"]):
         assert (row.text, row.holds, row.rules, row.error, row.warning) == tuple(theirs[name] for name in ("property", "holds", "rules", "error", "warning"))
-        assert {"line": row.line, "column": row.column} == theirs["place"]
+        assert {"line": row.line, "column": row.column} == theirs["location"]
         for witness, their in zip(row.witnesses, theirs["witnesses"], strict=True):
             assert (str(witness.token.kind), " ".join(witness.token.scopes)) == (their["caller"]["kind"], their["caller"]["scopes"])
             [request] = witness.requests
             assert their["requests"][0]["asked"] == {"method": request.method, "target": request.target}
-            assert their["requests"][0]["rule"]["place"] == {"line": request.line, "column": request.column}
+            assert their["requests"][0]["rule"]["location"] == {"line": request.line, "column": request.column}
             assert Policy.from_yaml(SHOP).allowed(request.method or "", request.target or "", witness.token)
     # They are among the cases that a caller of `test` asks for.
     tested = Policy.from_yaml(SHOP).test(text)
@@ -192,9 +192,9 @@ def test_coverage_is_that_of_the_command(tmp_path: Path) -> None:
         files[-1].write_text(f"orbgate_test: 1\npolicy: policy.yaml\ncases: [{case}]\n")
     found = Policy.from_yaml(SHOP).coverage(*(file.read_text() for file in files))
     [said] = json.loads(command("test", *map(str, files), "--json").stdout)["coverage"]
-    lacking = [{"row": r.name, "place": {"line": r.line, "column": r.column}, "outcomes": list(r.lacking)} for r in found.rows if r.lacking]
+    lacking = [{"row": r.name, "location": {"line": r.line, "column": r.column}, "outcomes": list(r.lacking)} for r in found.rows if r.lacking]
     whole = [name for name, times in found.outcomes.items() if not times]
-    assert said["lacking"] == [*lacking, {"row": None, "place": None, "outcomes": whole}]
+    assert said["lacking"] == [*lacking, {"row": None, "location": None, "outcomes": whole}]
     assert said["rows"] == {"covered": sum(any(r.outcomes.values()) for r in found.rows), "total": len(found.rows)}
     assert found.share == said["outcomes"]["covered"] / said["outcomes"]["total"] > 0
     assert Policy.from_yaml(SHOP).coverage().share == 0
@@ -228,7 +228,7 @@ def test_an_explanation_is_that_of_the_command(tmp_path: Path) -> None:
 
 def check_explanation(found: orbgate.Explanation, said: dict[str, Any]) -> None:
     orbs = found.orbs_if_allowed
-    near = [{"route": n.route, "place": {"line": n.line, "column": n.column}, "why": n.why, "meant": n.meant} for n in found.near]
+    near = [{"route": n.route, "location": {"line": n.line, "column": n.column}, "why": n.why, "meant": n.meant} for n in found.near]
     more = {
         "orbs_if_allowed": orbs and orbs.to_dict(),
         "in_order": found.in_order,
@@ -262,19 +262,19 @@ def test_documents_are_read_as_by_the_command(tmp_path: Path) -> None:
         assert list(map(placed, found.left_out)) == said["left_out"] and found.left_out
     said = json.loads(command("openapi", "check", str(document), str(file), "--json").stdout)["drift"]
     drift = openapi.check(DOCUMENT.encode(), Policy.from_yaml(SHOP))
-    assert [{**row._asdict(), "document": place(row.document), "policy": place(row.policy)} for row in drift] == said and said
+    assert [{**row._asdict(), "document": location(row.document), "policy": location(row.policy)} for row in drift] == said and said
     for as_json in (False, True):
         exported = openapi.export_policy(Policy.from_yaml(SHOP), json=as_json)
         assert exported == command("openapi", "export", str(file), *["--json"] * as_json).stdout
         assert Policy.from_yaml(openapi.import_policy(exported).policy) == Policy.from_yaml(SHOP)
 
 
-def place(at: tuple[int, int] | None) -> dict[str, int] | None:
+def location(at: tuple[int, int] | None) -> dict[str, int] | None:
     return at and {"line": at[0], "column": at[1]}
 
 
 def placed(row: openapi.LeftOut) -> dict[str, Any]:
-    return {"place": place((row.line, row.column)), "operation": row.operation, "kind": row.kind, "message": row.message}
+    return {"location": location((row.line, row.column)), "operation": row.operation, "kind": row.kind, "message": row.message}
 
 
 def test_documents_that_cannot_be_read_say_why() -> None:

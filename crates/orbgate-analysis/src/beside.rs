@@ -62,6 +62,6 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
         })
     });
     let mut beside: Vec<_> = beside.collect();
-    beside.sort_by_key(|beside| beside.route.place());
+    beside.sort_by_key(|beside| beside.route.location());
     beside
 }

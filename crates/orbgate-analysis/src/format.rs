@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use orbgate::policy::Fault;
-use orbgate::{Place, Policy};
+use orbgate::policy::Diagnostic;
+use orbgate::{Location, Policy};
 use orbgate_yaml::{Content, Entry, Node};
 
 use crate::nodes::visit;
@@ -22,8 +22,8 @@ use crate::nodes::visit;
 ///
 /// # Errors
 ///
-/// The faults of a text that is not a valid policy; or one fault where a layout would change what the text says.
-pub fn format(text: &str) -> Result<String, Vec<Fault>> {
+/// The errors of a text that is not a valid policy; or one error where a layout would change what the text says.
+pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     let unsealed = orbgate_yaml::unseal(text);
     let laid_out = format_unsealed(&unsealed)?;
     let sealed = (unsealed != text).then(|| orbgate_yaml::seal(&laid_out));
@@ -44,7 +44,7 @@ pub fn format(text: &str) -> Result<String, Vec<Fault>> {
 /// # Errors
 ///
 /// As [`format()`].
-pub fn format_and_seal(text: &str) -> Result<String, Vec<Fault>> {
+pub fn format_and_seal(text: &str) -> Result<String, Vec<Diagnostic>> {
     let laid_out = format_unsealed(&orbgate_yaml::unseal(text))?;
     Ok(orbgate_yaml::seal(&laid_out))
 }
@@ -55,9 +55,9 @@ pub fn is_sealed(text: &str) -> bool {
     orbgate_yaml::is_sealed(text.as_bytes())
 }
 
-fn format_unsealed(text: &str) -> Result<String, Vec<Fault>> {
-    let faults = |error: orbgate::PolicyError| error.faults().to_vec();
-    let policy = Policy::from_yaml(text).map_err(faults)?;
+fn format_unsealed(text: &str) -> Result<String, Vec<Diagnostic>> {
+    let diagnostics = |error: orbgate::PolicyError| error.diagnostics().to_vec();
+    let policy = Policy::from_yaml(text).map_err(diagnostics)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let laid_out = lay_out(text, &starts(text)?);
     // A layout must never make another policy of a text.
@@ -68,8 +68,8 @@ fn format_unsealed(text: &str) -> Result<String, Vec<Fault>> {
         {
             Ok(laid_out)
         }
-        _ => Err(vec![Fault {
-            place: Place { line: 1, column: 1 },
+        _ => Err(vec![Diagnostic {
+            location: Location { line: 1, column: 1 },
             message: "this text cannot be laid out without changing what it says: write its texts on one line"
                 .to_owned(),
         }]),
@@ -111,25 +111,25 @@ impl<'t> Lines<'t> {
 }
 
 /// The lines that start a key or an item, outside of brackets.
-fn starts(text: &str) -> Result<BTreeMap<u32, Start>, Vec<Fault>> {
+fn starts(text: &str) -> Result<BTreeMap<u32, Start>, Vec<Diagnostic>> {
     let lines = Lines(text.lines().collect());
     let mut starts = BTreeMap::new();
     let read = visit(text, |root| walk(root, 0, &lines, &mut starts));
-    let fault = |fault: orbgate_yaml::Fault| Fault {
-        place: Place {
-            line: fault.place.line,
-            column: fault.place.column,
+    let diagnostic = |diagnostic: orbgate_yaml::Diagnostic| Diagnostic {
+        location: Location {
+            line: diagnostic.location.line,
+            column: diagnostic.location.column,
         },
-        message: fault.message,
+        message: diagnostic.message,
     };
-    read.map_err(|faults| faults.into_iter().map(fault).collect::<Vec<_>>())?;
+    read.map_err(|diagnostics| diagnostics.into_iter().map(diagnostic).collect::<Vec<_>>())?;
     Ok(starts)
 }
 
 fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap<u32, Start>) {
     let deeper = indent.saturating_add(2);
-    let at = lines.get(node.place.line).unwrap_or_default();
-    let column = usize::try_from(node.place.column).unwrap_or(usize::MAX);
+    let at = lines.get(node.location.line).unwrap_or_default();
+    let column = usize::try_from(node.location.column).unwrap_or(usize::MAX);
     let first = at.chars().nth(column.saturating_sub(1));
     match &node.kind {
         Content::Mapping(entries) if first != Some('{') => {
@@ -159,11 +159,11 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
 /// The line of an item's `-`: that of its value, or the next one above that is not a comment.
 fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
     let content = |line: u32| lines.get(line).unwrap_or_default().trim_matches(BLANK);
-    let own = item.place.line;
+    let own = item.location.line;
     if content(own).starts_with("- ") {
         return Some(own);
     }
-    // The place of a block is where its text starts; its header may be on a line between.
+    // The location of a block is where its text starts; its header may be on a line between.
     let is_between =
         |line: u32| content(line).is_empty() || content(line).starts_with(['#', '|', '>']);
     let above = (1..own).rev().find(|line| !is_between(*line))?;
@@ -182,8 +182,8 @@ fn start_of_key(
     lines: &Lines<'_>,
     starts: &mut BTreeMap<u32, Start>,
 ) {
-    let line = lines.get(entry.key_place.line).unwrap_or_default();
-    let column = usize::try_from(entry.key_place.column).unwrap_or(usize::MAX);
+    let line = lines.get(entry.key_location.line).unwrap_or_default();
+    let column = usize::try_from(entry.key_location.column).unwrap_or(usize::MAX);
     let before = column.saturating_sub(1);
     let quotes = if entry.key.plain { 0 } else { 2 };
     let length = entry.key.text.chars().count().saturating_add(quotes);
@@ -194,8 +194,8 @@ fn start_of_key(
             item: false,
             key,
         };
-        starts.insert(entry.key_place.line, start);
-    } else if let Some(start) = starts.get_mut(&entry.key_place.line)
+        starts.insert(entry.key_location.line, start);
+    } else if let Some(start) = starts.get_mut(&entry.key_location.line)
         && start.item
     {
         start.key = start.key.or(key);

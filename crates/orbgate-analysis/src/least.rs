@@ -17,7 +17,7 @@ pub struct LeastScopes<'e> {
     /// The calls that no scope would allow, grouped by their denials, in the order of the first call of each.
     pub refusals: Vec<Refusal<'e>>,
     /// The position of each scope in `needs`.
-    places: HashMap<&'e str, usize>,
+    positions: HashMap<&'e str, usize>,
 }
 
 /// A scope that is needed, and why.
@@ -92,8 +92,11 @@ impl<'e> LeastScopes<'e> {
             Ok(None) => return,
             Err(deny) => return self.refuse(at, deny),
         };
-        let place = *self.places.entry(scope.name()).or_insert(self.needs.len());
-        match self.needs.get_mut(place) {
+        let position = *self
+            .positions
+            .entry(scope.name())
+            .or_insert(self.needs.len());
+        match self.needs.get_mut(position) {
             Some(need) => need.calls = need.calls.saturating_add(1),
             None => self.needs.push(Need {
                 scope,

@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "ask")]
+pub mod ask;
 mod beside;
 mod diff;
 mod explain;
 mod format;
 mod least;
 mod lint;
+mod meetings;
 mod near;
 mod nodes;
 mod property;
@@ -20,6 +23,8 @@ mod templates;
 mod usage;
 
 // The public interface is:
+#[cfg(feature = "ask")]
+pub use crate::ask::{AskError, QUESTIONS, ask};
 pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, diff};
 pub use crate::explain::{Explanation, explain, explain_scope};

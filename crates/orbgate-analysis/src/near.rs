@@ -26,12 +26,14 @@ pub enum Miss {
     LessSpecific(String),
     /// It fits what the call seems to mean, but the call is not spelt as it must be.
     Malformed(Detail),
+    /// It fits, but for the slash that the paths of the policy end in.
+    Slash,
     /// It starts with this path, and the rest of it is the call's path.
     Start(String),
     /// One segment is another one.
     Segment {
         /// Which, from 1.
-        place: usize,
+        location: usize,
         /// The call's.
         found: String,
         /// The route's.
@@ -76,6 +78,10 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
     let method = &*method.to_ascii_uppercase();
     let found = Call {
         segments: segments(target),
+        slash: match target.split(['?', '#']).next() {
+            Some(path) if engine.trailing_slash() => Some(path.ends_with('/')),
+            _ => None,
+        },
         decides,
         malformed,
     };
@@ -93,7 +99,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
             worth.then_some((distance, near))
         })
         .collect();
-    near.sort_by_key(|(distance, near)| (*distance, near.route.place()));
+    near.sort_by_key(|(distance, near)| (*distance, near.route.location()));
     // If a route fits except for the spelling, no other was meant.
     if let Some((0, first)) = near.first()
         && malformed.is_some()
@@ -141,6 +147,8 @@ fn is_parameter(segment: &str) -> bool {
 /// The parts of a call in which a route can differ.
 struct Call<'c> {
     segments: Vec<&'c str>,
+    /// If paths end in a slash: whether its path does.
+    slash: Option<bool>,
     /// The template that decides it.
     decides: Option<&'c str>,
     /// The rule that it breaks.
@@ -174,11 +182,13 @@ impl Call<'_> {
             false => *expected,
         });
         let meant: String = meant.flat_map(|segment| ["/", segment]).collect();
-        let Some((place, (given, literal))) = first else {
+        let meant = meant + self.end();
+        let Some((location, (given, literal))) = first else {
             return match (self.decides, self.malformed) {
                 (Some(decides), _) => Some((0, Miss::LessSpecific(decides.to_owned()), None)),
                 (None, Some(_)) if found.is_empty() => None,
                 (None, Some(detail)) => Some((0, Miss::Malformed(detail), Some(meant))),
+                (None, None) if self.slash == Some(false) => Some((0, Miss::Slash, Some(meant))),
                 (None, None) => None,
             };
         };
@@ -191,11 +201,16 @@ impl Call<'_> {
             return None;
         }
         let why = Miss::Segment {
-            place: place.saturating_add(1),
+            location: location.saturating_add(1),
             found: (*given).to_owned(),
             expected: (*literal).to_owned(),
         };
         Some((distance, why, Some(meant)))
+    }
+
+    /// What paths end in.
+    const fn end(&self) -> &'static str {
+        if self.slash.is_some() { "/" } else { "" }
     }
 
     /// The same, where the call lacks only literals at the start of the template: usually its base path.
@@ -214,7 +229,7 @@ impl Call<'_> {
             segments.iter().flat_map(|segment| ["/", segment]).collect()
         };
         let start = join(start);
-        let meant = format!("{start}{}", join(&self.segments));
+        let meant = format!("{start}{}{}", join(&self.segments), self.end());
         Some((1, Miss::Start(start), Some(meant)))
     }
 }
@@ -224,12 +239,13 @@ impl fmt::Display for Miss {
         match self {
             Self::LessSpecific(template) => write!(f, "fits, but `{template}` is more specific"),
             Self::Malformed(detail) => write!(f, "fits, but {}", detail.explanation()),
+            Self::Slash => f.write_str("fits, but for the `/` at its end"),
             Self::Start(start) => write!(f, "starts with `{start}`, which the call lacks"),
             Self::Segment {
-                place,
+                location,
                 found,
                 expected,
-            } => write!(f, "segment {place} is `{found}`, not `{expected}`"),
+            } => write!(f, "segment {location} is `{found}`, not `{expected}`"),
             Self::Segments { found, expected } => {
                 write!(f, "has {expected} segments, and the call {found}")
             }
@@ -239,13 +255,13 @@ impl fmt::Display for Miss {
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for NearMiss<'_> {
-    /// `{"route","place","why","meant"}`, with the reason as a sentence.
+    /// `{"route","location","why","meant"}`, with the reason as a sentence.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct as _;
 
         let mut json = serializer.serialize_struct("NearMiss", 4)?;
         json.serialize_field("route", self.route.as_str())?;
-        json.serialize_field("place", &self.route.place())?;
+        json.serialize_field("location", &self.route.location())?;
         json.serialize_field("why", &format_args!("{}", self.why))?;
         json.serialize_field("meant", &self.meant)?;
         json.end()

@@ -1,12 +1,12 @@
-//! The nodes of a policy's text with their places, for questions about how a policy is written.
+//! The nodes of a policy's text with their locations, for questions about how a policy is written.
 
-use orbgate_yaml::{Fault, Format, Node};
+use orbgate_yaml::{Diagnostic, Format, Node};
 use serde::de::IgnoredAny;
 
 const FORMAT: Format = Format {
     file: "a policy file",
     start: "a policy starts with `orbgate: 1`",
-    keys: &[],
+    has_key: |_| false,
     braced: None,
     key_with_colon: None,
 };
@@ -15,8 +15,8 @@ const FORMAT: Format = Format {
 ///
 /// # Errors
 ///
-/// The faults of a text that is not YAML.
-pub(crate) fn visit(text: &str, mut root: impl FnMut(&Node<'_>)) -> Result<(), Vec<Fault>> {
+/// The errors of a text that is not YAML.
+pub(crate) fn visit(text: &str, mut root: impl FnMut(&Node<'_>)) -> Result<(), Vec<Diagnostic>> {
     let visit = |node: &Node<'_>, _: &mut _| {
         root(node);
         Some(IgnoredAny)

@@ -40,7 +40,7 @@ impl Disagreement {
 
     /// How two decisions about one request disagree; `None` where they say the same.
     ///
-    /// The policies' digests, and the places of a route in their files, may differ: that is no disagreement.
+    /// The policies' digests, and the locations of a route in their files, may differ: that is no disagreement.
     #[must_use]
     pub fn between(enforced: &Decision<'_>, candidate: &Decision<'_>) -> Option<Self> {
         match (enforced.is_allow(), candidate.is_allow()) {
@@ -53,7 +53,7 @@ impl Disagreement {
         }
         let said = |decision: &Decision<'_>| (decision.reason(), decision.detail());
         let is_same = said(enforced) == said(candidate)
-            && enforced.route() == candidate.route()
+            && enforced.route_name() == candidate.route_name()
             && enforced.api() == candidate.api()
             && enforced.scope().map(|scope| scope.name())
                 == candidate.scope().map(|scope| scope.name());

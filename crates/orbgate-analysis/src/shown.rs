@@ -124,7 +124,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON, or YAML in quotes, for the same place. It starts no line with `::`; a `##[` in one of its texts is shown as an escape,
+/// JSON, or YAML in quotes, for the same location. It starts no line with `::`; a `##[` in one of its texts is shown as an escape,
 /// which means the same.
 ///
 /// ```

@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use orbgate::Engine;
-pub(crate) use orbgate::policy::Shape;
+
+pub(crate) use crate::meetings::Shape;
 
 /// A template and the methods that it declares.
 pub(crate) struct Template<'e> {
     shape: Vec<Option<&'e str>>,
     methods: Vec<&'e str>,
-    /// The places of its routes in the policy, one for each method.
+    /// The positions of its routes in the policy, one for each method.
     routes: Vec<u32>,
 }
 
@@ -18,7 +19,7 @@ impl<'e> Template<'e> {
         &self.shape
     }
 
-    /// The places of its routes in the policy, one for each method.
+    /// The positions of its routes in the policy, one for each method.
     pub(crate) fn routes(&self) -> &[u32] {
         &self.routes
     }
@@ -27,17 +28,17 @@ impl<'e> Template<'e> {
         &self.methods
     }
 
-    /// The places of its parameters.
+    /// The positions of its parameters.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = usize> {
         let segments = self.shape.iter().enumerate();
-        segments.filter_map(|(place, literal)| literal.is_none().then_some(place))
+        segments.filter_map(|(position, literal)| literal.is_none().then_some(position))
     }
 
-    /// Each literal with the length of the template and its place in it.
+    /// Each literal with the length of the template and its position in it.
     fn literals(&self) -> impl Iterator<Item = (usize, usize, &'e str)> {
         let length = self.shape.len();
         let segments = self.shape.iter().enumerate();
-        segments.filter_map(move |(place, literal)| Some((length, place, (*literal)?)))
+        segments.filter_map(move |(position, literal)| Some((length, position, (*literal)?)))
     }
 }
 
@@ -47,9 +48,11 @@ impl<'e> AsRef<Shape<'e>> for Template<'e> {
     }
 }
 
-/// The shape of a template written as in a policy.
+/// The shape of a template as an engine shows it. If its paths end in a slash, the last segment is the empty literal: so a policy with
+/// `trailing_slash: always` has no template of any other, but for the root.
 pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
-    let segments = template.split('/').filter(|segment| !segment.is_empty());
+    let segments = template.split('/').skip(1);
+    let segments = segments.filter(|_| template != "/");
     segments
         .map(|segment| (!segment.starts_with('{')).then_some(segment))
         .collect()
@@ -103,7 +106,7 @@ impl<'e> Templates<'e> {
         self.list.get(*self.by_shape.get(shape)?)
     }
 
-    /// The places of the routes whose method and template the other policy lacks.
+    /// The positions of the routes whose method and template the other policy lacks.
     pub(crate) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
         let lacking = |template: &Template<'e>| {
             let there = other
@@ -120,7 +123,7 @@ impl<'e> Templates<'e> {
 
 /// Spells targets whose values are no literals of either policy.
 pub(crate) struct Spelling<'e> {
-    /// By the length of the path, and the place in it.
+    /// By the length of the path, and the position in it.
     literals: HashSet<(usize, usize, &'e str)>,
     /// A value that is not a literal, in any case.
     value: String,
@@ -169,13 +172,13 @@ impl<'e> Spelling<'e> {
     /// is no such value.
     pub(crate) fn in_other_case(&self, shape: &Shape<'_>, other: &Shape<'_>) -> Option<String> {
         let mut changed = false;
-        let mut segment = |(place, (own, other)): (usize, (&Option<&str>, &Option<&str>))| {
+        let mut segment = |(position, (own, other)): (usize, (&Option<&str>, &Option<&str>))| {
             let Some(literal) = own.or(*other) else {
                 return self.value.clone();
             };
             let variant = own
                 .is_none()
-                .then(|| self.other_case(literal, shape.len(), place));
+                .then(|| self.other_case(literal, shape.len(), position));
             changed |= variant.iter().any(Option::is_some);
             variant.flatten().unwrap_or_else(|| literal.to_owned())
         };
@@ -184,27 +187,31 @@ impl<'e> Spelling<'e> {
         changed.then(|| target(segments.iter().map(String::as_str)))
     }
 
-    /// A value that differs from the literal in nothing but case, and is not a literal itself at this place of a
+    /// A value that differs from the literal in nothing but case, and is not a literal itself at this position of a
     /// path of this length, unless all such values are. `None` where the literal has no letter.
-    fn other_case(&self, literal: &str, length: usize, place: usize) -> Option<String> {
+    fn other_case(&self, literal: &str, length: usize, position: usize) -> Option<String> {
         let letters = literal.bytes().filter(u8::is_ascii_alphabetic).count();
         let mut variants = (1..1_u32 << letters.min(16)).map(|flips| in_case(literal, flips));
         let last = variants.clone().next_back();
         variants
-            .find(|variant| !self.literals.contains(&(length, place, variant.as_str())))
+            .find(|variant| {
+                !self
+                    .literals
+                    .contains(&(length, position, variant.as_str()))
+            })
             .or(last)
     }
 
     /// A target of a template whose first value has an escape.
     pub(crate) fn with_escape(&self, shape: &Shape<'_>) -> Option<String> {
-        let place = shape.iter().position(Option::is_none)?;
-        Some(self.with_value(shape, place, &format!("{0}%20{0}", self.value)))
+        let position = shape.iter().position(Option::is_none)?;
+        Some(self.with_value(shape, position, &format!("{0}%20{0}", self.value)))
     }
 
-    /// A target of a template, with this value as its parameter at a place.
-    pub(crate) fn with_value(&self, shape: &Shape<'_>, place: usize, value: &str) -> String {
+    /// A target of a template, with this value as its parameter at a position.
+    pub(crate) fn with_value(&self, shape: &Shape<'_>, position: usize, value: &str) -> String {
         let value_at = |at| {
-            if at == place {
+            if at == position {
                 value
             } else {
                 self.value.as_str()
@@ -214,7 +221,7 @@ impl<'e> Spelling<'e> {
         target(segments.map(|(at, segment)| segment.unwrap_or_else(|| value_at(at))))
     }
 
-    /// The literals that one of the policies lacks at a place of templates of a length, with one character
+    /// The literals that one of the policies lacks at a position of templates of a length, with one character
     /// escaped. Most literals have no character that may be escaped.
     pub(crate) fn escapable(
         &self,
@@ -223,8 +230,9 @@ impl<'e> Spelling<'e> {
     ) -> BTreeSet<(usize, usize, String)> {
         let [old, new] = [old, new].map(|templates| {
             let literals = templates.list.iter().flat_map(Template::literals);
-            let escaped = literals
-                .filter_map(|(length, place, literal)| Some((length, place, escaped(literal)?)));
+            let escaped = literals.filter_map(|(length, position, literal)| {
+                Some((length, position, escaped(literal)?))
+            });
             escaped.collect::<BTreeSet<_>>()
         });
         old.symmetric_difference(&new).cloned().collect()

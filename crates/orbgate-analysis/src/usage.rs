@@ -80,8 +80,8 @@ impl<'e> ScopeUsage<'e> {
             Some(granted) => *granted = granted.saturating_add(times),
             None => drop(self.granted.insert(scopes.into(), times)),
         }
-        if let (Decision::Allow(allow), Reason::ScopeHeld) = (decision, decision.reason()) {
-            let used = self.used.entry(allow.scope().name()).or_default();
+        if let (Some(scope), Reason::ScopeHeld) = (decision.scope(), decision.reason()) {
+            let used = self.used.entry(scope.name()).or_default();
             *used = used.saturating_add(times);
         }
     }

@@ -11,7 +11,7 @@ use proptest::sample::select;
 
 /// The text laid out, checked to keep what must be kept.
 fn laid_out(text: &str) -> String {
-    let new = format(text).unwrap_or_else(|faults| panic!("{faults:?}\n{text}"));
+    let new = format(text).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"));
     let digest = |text: &str| Policy::from_yaml(text).unwrap().digest();
     assert_eq!(digest(&new), digest(text), "{text}\n{new}");
     assert_eq!(
@@ -169,13 +169,13 @@ fn every_valid_policy_of_the_repository_has_a_layout() {
 }
 
 #[test]
-fn a_text_that_is_no_policy_has_its_faults() {
-    let faults = format("orbgate: 1\napi: {}\n").unwrap_err();
+fn a_text_that_is_no_policy_has_its_diagnostics() {
+    let diagnostics = format("orbgate: 1\napi: {}\n").unwrap_err();
     assert!(
-        faults
+        diagnostics
             .iter()
-            .any(|fault| fault.to_string().starts_with("2:1: unknown key `api`")),
-        "{faults:?}"
+            .any(|diagnostic| diagnostic.to_string().starts_with("2:1: unknown key `api`")),
+        "{diagnostics:?}"
     );
     assert!(!format("").unwrap_err().is_empty());
 }

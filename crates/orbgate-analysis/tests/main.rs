@@ -11,6 +11,8 @@
     reason = "a test reads files, takes the time, and stops at its first surprise"
 )]
 
+#[cfg(feature = "ask")]
+mod ask;
 mod diff;
 mod format;
 mod lint;

@@ -233,7 +233,48 @@ fn a_scope_is_near_by_a_few_characters() {
 }
 
 #[test]
-fn a_malformed_target_is_in_order_up_to_its_fault() {
+fn a_path_without_its_slash_is_a_near_miss() {
+    let text = include_str!("../../../policy/valid/trailing-slash.yaml");
+    let engine = Engine::new(&Policy::from_yaml(text).unwrap());
+    for (target, why, meant) in [
+        (
+            "/v1/items/7",
+            "fits, but for the `/` at its end",
+            "/v1/items/7/",
+        ),
+        (
+            "/v1/items?a",
+            "fits, but for the `/` at its end",
+            "/v1/items/",
+        ),
+        (
+            "/v1/item/",
+            "segment 2 is `item`, not `items`",
+            "/v1/items/",
+        ),
+        (
+            "/items/7/",
+            "starts with `/v1`, which the call lacks",
+            "/v1/items/7/",
+        ),
+        (
+            "/v1/items//",
+            "fits, but the path has an empty segment or a trailing `/`",
+            "/v1/items/",
+        ),
+    ] {
+        let near = near_misses(&engine, "GET", target);
+        let found = near
+            .first()
+            .map(|near| (near.why.to_string(), near.meant.as_deref()));
+        let said = found.as_ref().map(|(why, meant)| (&**why, *meant));
+        assert_eq!(said, Some((why, Some(meant))), "{target}");
+    }
+    assert_eq!(near_misses(&engine, "GET", "/v1/items/"), []);
+}
+
+#[test]
+fn a_malformed_target_is_in_order_up_to_its_diagnostic() {
     let policy = |target: &str| {
         let text = format!(
             "orbgate: 1\ntarget: {target}\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: [GET /x, 'GET /@', 'GET /{{id}}'] }} }} }} }}"

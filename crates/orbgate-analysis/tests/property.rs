@@ -154,6 +154,11 @@ fn what_says_nothing_about_a_policy_is_an_error() {
             "never | any * | DELETE /v1/items",
             "error: no route of the policy decides `DELETE /v1/items`",
         ),
+        // The paths of this policy don't end in a slash.
+        (
+            "never | any * | /v1/items/",
+            "error: no route of the policy decides `/v1/items/`",
+        ),
         // A literal in another case is refused, so nobody reaches it.
         (
             "never | any * | POST /v1/items/Order",
@@ -192,7 +197,8 @@ fn what_says_nothing_about_a_policy_is_an_error() {
         "get /v1",
         "/v1/**/items",
         "/v1//items",
-        "/v1/",
+        "/v1/items//",
+        "//",
         "/v1/%20",
         "GET  /v1",
         "scope a b",
@@ -225,9 +231,9 @@ fn what_holds_and_says_little_is_said() {
         let property: Property = property.parse().unwrap();
         let proof = property.prove(&engine).unwrap();
         assert!(proof.holds() || proof.warning.is_none());
-        proof.warning
+        proof.warning.map(String::from)
     };
-    let nothing = Some("these callers may call nothing at all, so it says little");
+    let nothing = Some("these callers may call nothing at all, so it says little".to_owned());
     for property in [
         r#"never | user "" | /talk"#,
         r#"only | user "" | /v1/items"#,
@@ -241,21 +247,21 @@ fn what_holds_and_says_little_is_said() {
         "at most 0 orbs | organisation | /talk/*",
     ] {
         let said = "these callers may make none of these calls, so it says nothing about orbs";
-        assert_eq!(warning(property), Some(said), "{property}");
+        assert_eq!(warning(property).as_deref(), Some(said), "{property}");
     }
     for property in [
         "apart | organisation | /talk/*, /v1/*",
         "apart | any read order | GET /v1/*, PUT /v1/*",
     ] {
         let said = "these callers may make no call of one of the two kinds, so there is nothing to keep apart";
-        assert_eq!(warning(property), Some(said), "{property}");
+        assert_eq!(warning(property).as_deref(), Some(said), "{property}");
     }
     let said = "these calls are all that the policy has, so nothing can be against it";
     for property in [
         "only | user read | *",
         "only | any | /v1/*, /talk, /talk/*, /open, scope quiet",
     ] {
-        assert_eq!(warning(property), Some(said), "{property}");
+        assert_eq!(warning(property).as_deref(), Some(said), "{property}");
     }
     for property in [
         r#"never | organisation "" | /talk/*"#, // who may call /open
@@ -275,6 +281,60 @@ fn what_holds_and_says_little_is_said() {
     for claim in [Claim::Never(Vec::new()), Claim::OrbsAtMost(0, Vec::new())] {
         assert_eq!(prove(claim), Err("it names no calls".to_owned()));
     }
+}
+
+/// A route is named by its template, and paths by `*`: who writes the template of one doesn't mean another one's calls.
+#[test]
+fn a_template_means_its_own_calls_alone() {
+    let engine = engine(POLICY);
+    let prove = |property: &str| {
+        let property: Property = property.parse().unwrap();
+        property.prove(&engine)
+    };
+    // `POST /v1/items/order` is among these paths, and it isn't that route.
+    let [against_it] = &against(
+        &engine,
+        "only | user order write | POST /v1/items/{item}, PUT /v1/items",
+    )[..] else {
+        panic!("the order is allowed")
+    };
+    assert!(
+        against_it.contains("POST /v1/items/order: "),
+        "{against_it}"
+    );
+    for property in [
+        "never | any order | POST /v1/items/{id}",
+        "at most 0 orbs | user read | /v1/items/{id}",
+    ] {
+        let proof = prove(property).unwrap();
+        assert!(proof.holds(), "{property}");
+        assert!(
+            proof.warning.unwrap().contains("`POST /v1/items/order`"),
+            "{property}"
+        );
+    }
+    for property in [
+        "never | any order | POST /v1/items/*",
+        "never | any order | POST /v1/items/{id}, POST /v1/items/order",
+    ] {
+        assert!(!prove(property).unwrap().holds(), "{property}");
+    }
+    // Nothing else fits the template, by this method.
+    for property in [
+        "never | any order | GET /v1/items/{id}",
+        "only | user read | GET /v1/items/{id}, GET /v1/items",
+        "never | any read | POST /v1/items/{id}, POST /v1/items/order",
+    ] {
+        let proof = prove(property).unwrap();
+        assert!(proof.holds() && proof.warning.is_none(), "{property}");
+    }
+    let message = prove("never | any * | GET /v1/{id}").unwrap_err();
+    assert!(
+        message.contains("the policy has no route `GET /v1/{id}`"),
+        "{message}"
+    );
+    // With `*` in the same path, it is any segment.
+    assert!(!prove("never | any * | GET /v1/{id}/*").unwrap().holds());
 }
 
 /// A property as it is written, in parts.
@@ -339,8 +399,8 @@ fn written() -> impl Strategy<Value = Written> {
         })
 }
 
-/// Whether a call is one of these, by the words of the format alone.
-fn is_among(calls: &str, asked: &Asked) -> bool {
+/// Whether a call, which this rule decides, is one of these, by the words of the format alone.
+fn is_among(calls: &str, asked: &Asked, rule: &str) -> bool {
     let (own, target) = match asked {
         _ if calls == "*" => return true,
         Asked::Scope(name) => return calls == format!("scope {name}"),
@@ -349,6 +409,18 @@ fn is_among(calls: &str, asked: &Asked) -> bool {
     let (method, path) = calls.split_once(' ').unwrap_or(("", calls));
     if method == "scope" || !method.is_empty() && method != own {
         return false;
+    }
+    if path.contains('{') && !path.contains('*') {
+        let (_, template) = rule.split_once(' ').unwrap();
+        let segments = template.split('/');
+        let segments = segments.map(|segment| {
+            if segment.starts_with('{') {
+                "{x}"
+            } else {
+                segment
+            }
+        });
+        return path == segments.collect::<Vec<_>>().join("/");
     }
     let segments = |path: &str| -> Vec<String> {
         let segments = path[1..].split('/').map(str::to_owned);
@@ -373,7 +445,7 @@ fn everything(engine: &Engine) -> Vec<(Asked, String)> {
         .flat_map(|target| METHODS.map(|method| (target.clone(), method)))
     {
         let decision = decide(engine, method, &target, &nobody);
-        if let Some(route) = decision.scope().and(decision.route()) {
+        if let Some(route) = decision.scope().and(decision.route_name()) {
             let method = method.to_owned();
             all.push((Asked::Call { method, target }, route.to_owned()));
         }
@@ -412,7 +484,7 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
         }
     }
     let reached = |calls: &str| {
-        calls.starts_with("scope ") || all.iter().any(|(asked, _)| is_among(calls, asked))
+        calls.starts_with("scope ") || all.iter().any(|(asked, rule)| is_among(calls, asked, rule))
     };
     if !written.calls.iter().all(|calls| reached(calls)) {
         return None;
@@ -421,7 +493,7 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
     let among = |calls: &str, asked: &Asked, rule: &str| {
         let has_routes = matches!(asked, Asked::Scope(_))
             && engine.find_scope(rule).unwrap().routes().next().is_some();
-        is_among(calls, asked) && !(calls == "*" && has_routes)
+        is_among(calls, asked, rule) && !(calls == "*" && has_routes)
     };
     let tokens = tokens().into_iter().filter(|token| written.is_of(token));
     let mut found = BTreeSet::new();
@@ -466,10 +538,17 @@ fn judge(engine: &Engine, written: &Written, witness: &Witness<'_>) {
     for (at, (asked, rule)) in witness.requests.iter().enumerate() {
         let decision = ask(engine, asked, &token);
         assert!(decision.is_allow(), "{witness}");
-        assert_eq!(decision.route(), rule.route.map(|route| route.as_str()));
+        assert_eq!(
+            decision.route_name(),
+            rule.route.map(|route| route.as_str())
+        );
+        let rule = decision.route_name().unwrap_or_default();
         let is_any = match written.claim {
-            "apart" => is_among(&written.calls[at], asked),
-            _ => written.calls.iter().any(|calls| is_among(calls, asked)),
+            "apart" => is_among(&written.calls[at], asked, rule),
+            _ => written
+                .calls
+                .iter()
+                .any(|calls| is_among(calls, asked, rule)),
         };
         assert_eq!(is_any, written.claim != "only", "{written:?} {witness}");
     }

@@ -80,7 +80,7 @@ proptest! {
             match analysis::route_of(&engine, &ask.method, &ask.target) {
                 Ok(route) => {
                     prop_assert!(decision.is_allow());
-                    prop_assert_eq!(decision.route(), Some(route.as_str()));
+                    prop_assert_eq!(decision.route_name(), Some(route.as_str()));
                     prop_assert_eq!(decision.scope(), Some(route.scope()));
                 }
                 Err(denial) => {
@@ -120,7 +120,7 @@ proptest! {
             let mut expected = Vec::new();
             for (api, scope, route, full) in model.routes() {
                 let _ = (api, scope);
-                let target = format!("/{}", full.join("/"));
+                let target = model.path(&full);
                 expected.push(call(&engine, &format!("{} {target}", route.method), token));
             }
             // Asked by scope, it is one scope, whatever apis have it.
@@ -221,7 +221,7 @@ proptest! {
         let mut expected = Vec::new();
         for api in &model.apis {
             for scope in &api.scopes {
-                let route = |route: &crate::support::model::Route| format!("{} /{}", route.method, api.full(route).join("/"));
+                let route = |route: &crate::support::model::Route| format!("{} {}", route.method, model.path(&api.full(route)));
                 let mut routes: Vec<_> = scope.routes.iter().map(|one| Some(route(one))).collect();
                 if routes.is_empty() {
                     routes.push(None);

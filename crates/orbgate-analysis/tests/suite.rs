@@ -35,12 +35,13 @@ fn engine() -> Engine {
 
 fn suite(cases: &str) -> Suite {
     let text = format!("orbgate_test: 1\ncases:\n{cases}");
-    Suite::from_bytes(text.as_bytes()).unwrap_or_else(|faults| panic!("{faults:?}\n{text}"))
+    Suite::from_bytes(text.as_bytes())
+        .unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"))
 }
 
-fn faults(text: &str) -> Vec<String> {
-    let faults = Suite::from_bytes(text.as_bytes()).unwrap_err();
-    faults.iter().map(ToString::to_string).collect()
+fn diagnostics(text: &str) -> Vec<String> {
+    let diagnostics = Suite::from_bytes(text.as_bytes()).unwrap_err();
+    diagnostics.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -112,20 +113,20 @@ fn a_scope_that_the_policy_lacks_is_told_where_it_may_be_the_reason() {
 fn properties_are_read_as_strictly_as_cases() {
     let start = "orbgate_test: 1\nproperties:\n";
     let text = format!("{start}  - never | any * | /v1/*\n  - only | user read | '*'\n");
-    let faults_of = faults(&text);
+    let diagnostics_of = diagnostics(&text);
     assert_eq!(
-        faults_of,
+        diagnostics_of,
         [
             "4:5: calls are `/path`, `METHOD /path`, `scope SCOPE` or `*`, where a segment may be `*`, not `'*'`"
         ]
     );
     assert_eq!(
-        faults("orbgate_test: 1\nproperties: []\n"),
+        diagnostics("orbgate_test: 1\nproperties: []\n"),
         ["2:13: there is no property"]
     );
     assert_eq!(
-        faults(&format!("{start}  - 7\n")),
-        ["3:5: a property must be text, and `7` can be read as a number: write `'7'`"]
+        diagnostics(&format!("{start}  - 7\n")),
+        ["3:5: an item of `properties` must be text, and `7` can be read as a number: write `'7'`"]
     );
     let suite = Suite::from_bytes(
         format!("{start}  - never | organisation * | /v1/talk\n  - never | user * | /v2\n")
@@ -142,10 +143,10 @@ fn properties_are_read_as_strictly_as_cases() {
 }
 
 #[test]
-fn a_route_that_is_none_is_a_fault() {
+fn a_route_that_is_none_is_a_diagnostic() {
     let text = "orbgate_test: 1\ncases:\n  - GET /v1/items/7 | user | deny | 403\n  - GET /v1/items/7 | user | deny 403\n";
     assert_eq!(
-        faults(text),
+        diagnostics(text),
         [
             "3:5: a route is `METHOD /template`, or `/template` for `method_not_declared`, not `403`; a status is expected by its reason",
             "4:5: `403` contradicts what comes before it in `deny 403`; a number is an amount of orbs, and a status is expected by its reason",
@@ -269,7 +270,7 @@ fn only_what_passes_covers() {
 }
 
 #[test]
-fn faults_have_places_and_say_what_to_write() {
+fn diagnostics_have_locations_and_say_what_to_write() {
     let head = "orbgate_test: 1\ncases:\n";
     let mut wrong = Vec::new();
     for (text, expected) in [
@@ -371,12 +372,12 @@ fn faults_have_places_and_say_what_to_write() {
         } else {
             text.to_owned()
         };
-        let found = faults(&whole);
+        let found = diagnostics(&whole);
         let as_expected = found.len() == 1 && found[0].contains(expected);
         wrong.extend((!as_expected).then_some((expected, found)));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let all = faults(
+    let all = diagnostics(
         "orbgate_test: 1\ncases:\n  - x\n  - GET /v1 | user | alow\n  - GET /v1 | user | allow\n  - y\n",
     );
     assert_eq!(all.len(), 3, "{all:?}");
@@ -423,7 +424,7 @@ proptest! {
             let token = if kind == "none" { kind.to_owned() } else { format!("{kind} {held}") };
             let suite = suite(&format!("  - '{request}{bonus} | {} | {}'\n", token.trim(), decision.reason()));
             prop_assert!(suite.run(&engine, &mut coverage)[0].passed());
-            let row = match (decision.route(), decision.scope()) {
+            let row = match (decision.route_name(), decision.scope()) {
                 (Some(route), Some(_)) => route.to_owned(),
                 (_, Some(scope)) => format!("scope {}", scope.name()),
                 _ => String::new(),

@@ -15,11 +15,11 @@
     }
 ORBGATE_DEFINE_INIT(OrbgateToken, orbgate_token_init)
 ORBGATE_DEFINE_INIT(OrbgateBatch, orbgate_batch_init)
-ORBGATE_DEFINE_INIT(OrbgateDecisionText, orbgate_decision_text_init)
+ORBGATE_DEFINE_INIT(OrbgateDecisionStrings, orbgate_decision_strings_init)
 ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
-ORBGATE_DEFINE_INIT(OrbgateFault, orbgate_fault_init)
+ORBGATE_DEFINE_INIT(OrbgateDiagnostic, orbgate_diagnostic_init)
 ORBGATE_DEFINE_INIT(OrbgateGateOptions, orbgate_gate_options_init)
 ORBGATE_DEFINE_INIT(OrbgateGateRequest, orbgate_gate_request_init)
 ORBGATE_DEFINE_INIT(OrbgateStepInfo, orbgate_step_info_init)

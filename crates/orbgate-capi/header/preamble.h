@@ -14,7 +14,7 @@
  * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
  *   must a decision of all zeros. No error is kept for a thread or the process: what went wrong is in the
  *   status and, for policies, in an OrbgateError that the caller owns.
- * - No panic leaves the library: a fault in it is ORBGATE_STATUS_PANIC, and the next call works.
+ * - No panic leaves the library: an error in it is ORBGATE_STATUS_PANIC, and the next call works.
  * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at
  *   its end; all zeros there means the same as not being there.
  *

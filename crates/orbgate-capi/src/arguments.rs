@@ -58,7 +58,7 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> OrStatus<&'a [T
     Ok(unsafe { core::slice::from_raw_parts(data, len) })
 }
 
-/// Text: any bytes, NUL among them.
+/// String: any bytes, NUL among them.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> OrStatus<&'a [u8]> {
     // SAFETY: the caller's, as for `slice`.
@@ -70,24 +70,24 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> OrStatus<&'a 
 pub(crate) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// Checks the place, writes nothing yet.
+    /// Checks the address, writes nothing yet.
     #[inline(always)]
-    pub(crate) fn new(place: *mut T) -> OrStatus<Self> {
-        match NonNull::new(place) {
-            Some(place) if place.is_aligned() => Ok(Self(place)),
+    pub(crate) fn new(address: *mut T) -> OrStatus<Self> {
+        match NonNull::new(address) {
+            Some(address) if address.is_aligned() => Ok(Self(address)),
             _ => Err(INVALID),
         }
     }
 
-    /// Checks the place of an array.
-    pub(crate) fn array(place: *mut T, len: usize) -> OrStatus<Self> {
+    /// Checks the address of an array.
+    pub(crate) fn array(address: *mut T, len: usize) -> OrStatus<Self> {
         match can_be::<T>(len) {
-            true => Self::new(place),
+            true => Self::new(address),
             false => Err(INVALID),
         }
     }
 
-    /// The place of a further element of an array that starts here.
+    /// The address of a further element of an array that starts here.
     #[inline(always)]
     pub(crate) const unsafe fn at(&self, index: usize) -> Self {
         // SAFETY: the caller's array has that many elements.
@@ -151,15 +151,15 @@ unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> OrStatus {
 }
 
 /// Writes a caller-sized struct, up to the size that the caller knows and without the size itself.
-pub(crate) unsafe fn write_sized<T: Sized32>(place: *mut T, value: &T) -> OrStatus {
+pub(crate) unsafe fn write_sized<T: Sized32>(address: *mut T, value: &T) -> OrStatus {
     // SAFETY: the caller's.
-    let size = unsafe { struct_size(place) }?;
+    let size = unsafe { struct_size(address) }?;
     let known = size.min(size_of::<T>());
     let from = core::ptr::from_ref(value).cast::<u8>();
     let head = size_of::<u32>();
     // SAFETY: the caller's struct has `size` bytes and ours at least `known`, both more than a u32.
     unsafe {
-        let to = place.cast::<u8>();
+        let to = address.cast::<u8>();
         from.add(head)
             .copy_to_nonoverlapping(to.add(head), known.saturating_sub(head));
         to.add(known).write_bytes(0, size.saturating_sub(known));

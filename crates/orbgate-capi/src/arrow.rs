@@ -51,7 +51,7 @@ pub struct ArrowArray {
 /// Decides every row of a table that comes over the Arrow C data interface: a struct array whose children are
 /// named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
 /// token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
-/// Texts are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
+/// Strings are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
 /// array or a schema that has been released.
 ///
 /// A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
@@ -229,7 +229,7 @@ impl<'a> Children<'a> {
                 return Err(INVALID);
             }
             // SAFETY: the caller's, see the preamble.
-            let place = match unsafe { text(schema.name) }? {
+            let position = match unsafe { text(schema.name) }? {
                 b"method" => &mut all.method,
                 b"target" => &mut all.target,
                 b"kind" => &mut all.kind,
@@ -243,7 +243,7 @@ impl<'a> Children<'a> {
             };
             // SAFETY: the caller's, see the preamble.
             let strings = unsafe { Strings::read(child, schema, rows) }?;
-            if place.replace(strings).is_some() {
+            if position.replace(strings).is_some() {
                 return Err(INVALID);
             }
         }
@@ -285,7 +285,7 @@ impl Range {
     }
 }
 
-/// A column of texts.
+/// A column of strings.
 struct Strings<'a> {
     validity: Option<Bitmap<'a>>,
     texts: Lengths<'a>,
@@ -323,7 +323,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// The text of a row that the column has; none where it is null.
+    /// The string of a row that the column has; none where it is null.
     unsafe fn of(&self, row: usize) -> Option<&'a [u8]> {
         if !is_valid(self.validity.as_ref(), row) {
             return None;
@@ -396,11 +396,11 @@ unsafe fn buffer(array: &ArrowArray, count: i64, index: usize) -> OrStatus<*cons
     buffers.get(index).copied().ok_or(INVALID)
 }
 
-/// A text of the interface, which ends with a NUL.
+/// A string of the interface, which ends with a NUL.
 const unsafe fn text<'a>(text: *const c_char) -> OrStatus<&'a [u8]> {
     if text.is_null() {
         return Err(INVALID);
     }
-    // SAFETY: the interface's texts end with a NUL, and the caller vouches that this is one.
+    // SAFETY: the interface's strings end with a NUL, and the caller vouches that this is one.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }

@@ -31,7 +31,7 @@ pub struct OrbgateBatch {
     pub token: *const OrbgateToken,
     /// Each row's `OrbgateTokenKind`; then `token` must be null.
     pub kinds: *const u8,
-    /// Each row's scopes as text, separated by spaces: only with `kinds`.
+    /// Each row's scopes as a string, separated by spaces: only with `kinds`.
     pub scopes: OrbgateColumn,
     /// Each row's scopes interned, null for none: only with `kinds`, and without `scopes`.
     pub scope_sets: *const *const OrbgateScopeSet,
@@ -225,7 +225,7 @@ struct OneToken<'a> {
     scopes: Scopes<'a>,
 }
 
-/// Tokens with their scopes as text.
+/// Tokens with their scopes as a string.
 struct TextTokens<'a> {
     kinds: &'a [u8],
     scopes: Texts<'a>,

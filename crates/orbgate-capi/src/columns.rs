@@ -1,11 +1,11 @@
-//! Columns of texts and bitmaps, as Arrow lays them out.
+//! Columns of strings and bitmaps, as Arrow lays them out.
 
 use core::ffi::c_char;
 
 use crate::arguments::slice;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// A column of texts, as Arrow lays out utf8: the text of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
+/// A column of strings, as Arrow lays out utf8: the string of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
 /// of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
 /// `data_len`. The first need not be 0.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ where
         Ok(Self { data, offsets })
     }
 
-    /// The text of a row.
+    /// The string of a row.
     ///
     /// # Safety
     ///

@@ -55,7 +55,7 @@ pub unsafe extern "C" fn orbgate_engine_decide(
 }
 
 /// The same, packed into the result; the token comes in parts. `kind` is an `OrbgateTokenKind`; the
-/// scopes are text or, where `scope_set` is not null, that set.
+/// scopes are a string or, where `scope_set` is not null, that set.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
     })
 }
 
-/// Decides by route, for a server that knows which route it has matched: no text is looked at. The
+/// Decides by route, for a server that knows which route it has matched: no string is looked at. The
 /// id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
 /// `no_route`.
 ///

@@ -10,7 +10,7 @@ use orbgate::{Digest, Engine, Policy};
 
 use crate::answers::Answers;
 use crate::arguments::{Out, bytes, shared};
-use crate::error::{OrbgateError, handing_over};
+use crate::error::{OrbgateError, handing_over, refused};
 use crate::methods::Methods;
 use crate::owners::{release, retain};
 use crate::status::{OrStatus, OrbgateStatus, guard};
@@ -72,7 +72,7 @@ impl OrbgateEngine {
         self.policy
     }
 
-    pub(crate) fn digest_text(&self) -> &str {
+    pub(crate) fn digest_string(&self) -> &str {
         &self.digest
     }
 }
@@ -94,7 +94,7 @@ fn mark(digest: Digest) -> u64 {
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        // Compiled into the library, it cannot be half a text.
+        // Compiled into the library, it cannot be half a document.
         let (has_end_marker, is_sealed) = (true, true);
         let engine = OrbgateEngine::new(Engine::external().clone(), has_end_marker, is_sealed);
         // SAFETY: the caller's, see the preamble.
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -
 
 /// Compiles a policy from the text of a policy file.
 ///
-/// `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the
+/// `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the
 /// policy; else it is left alone.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn orbgate_engine_from_yaml(
 /// Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
 /// UTF-8 elsewhere.
 ///
-/// `error` is used as by `orbgate_engine_from_yaml`; its faults name the path, too.
+/// `error` is used as by `orbgate_engine_from_yaml`; its errors name the path, too.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `path` is only read.
@@ -161,10 +161,6 @@ pub unsafe extern "C" fn orbgate_engine_from_file(
     };
     // SAFETY: the caller's, see the preamble.
     unsafe { handing_over(error, make) }
-}
-
-fn refused(status: OrbgateStatus, message: &str) -> OrbgateError {
-    OrbgateError::new(status, None, message.to_owned())
 }
 
 fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, OrbgateError> {
@@ -216,8 +212,8 @@ pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> 
 
 /// Takes an owner away from an engine; the last one frees it. Null is fine.
 ///
-/// Ownership: takes `engine`; with the last owner the engine and its texts are gone. A decision does
-/// not need its engine to live, only the texts do.
+/// Ownership: takes `engine`; with the last owner the engine and its strings are gone. A decision does
+/// not need its engine to live, only the strings do.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
@@ -244,22 +240,22 @@ pub unsafe extern "C" fn orbgate_engine_digest(
     })
 }
 
-/// The same as text: `sha256:` and 64 hexadecimal digits.
+/// The same as a string: `sha256:` and 64 hexadecimal digits.
 ///
-/// Ownership: the text is the engine's and lives as long as it.
+/// Ownership: the string is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_digest_text(
+pub unsafe extern "C" fn orbgate_engine_digest_string(
     engine: *const OrbgateEngine,
     out: *mut OrbgateStr,
 ) -> OrbgateStatus {
     text(engine, out, |engine| Ok(OrbgateStr::new(&engine.digest)))
 }
 
-/// The policy's name; no text where it states none.
+/// The policy's name; no string where it states none.
 ///
-/// Ownership: the text is the engine's and lives as long as it.
+/// Ownership: the string is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -274,7 +270,7 @@ pub unsafe extern "C" fn orbgate_engine_name(
 
 /// Whether the text that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
 ///
-/// A text that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
+/// A document that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
 /// marker, so refuse one without it where you reload files that change.
 ///
 /// Ownership: nothing.
@@ -294,10 +290,10 @@ pub unsafe extern "C" fn orbgate_engine_has_end_marker(
     })
 }
 
-/// Whether the end marker of that text carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
+/// Whether the end marker of that document carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
 /// 1 or 0. It is 1 for the policy that is compiled into the library.
 ///
-/// A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two
+/// A document with a wrong seal is no policy, so a sealed one is the document that was sealed: neither cut short, nor a mixture of two
 /// versions, as writing over a file in place can leave it.
 ///
 /// Ownership: nothing.
@@ -319,11 +315,11 @@ pub unsafe extern "C" fn orbgate_engine_is_sealed(
 
 /// The whole table as one JSON document, as `orbgate table --format json` prints it:
 /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
-/// "place","routes":[{"route","method","template","orbs","place"}]}]}],"headings"}`.
+/// "location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`.
 ///
 /// Made when it is first asked for, by each thread that asks meanwhile; one of them is kept.
 ///
-/// Ownership: the text is the engine's and lives as long as it.
+/// Ownership: the string is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -336,13 +332,13 @@ pub unsafe extern "C" fn orbgate_engine_table_json(
             return Ok(OrbgateStr::new(table));
         }
         let table = serde_json::to_string(&engine.engine().table());
-        // Text, numbers and lists: there is nothing that JSON does not have.
+        // String, numbers and lists: there is nothing that JSON does not have.
         let table = table.map_err(|_| OrbgateStatus::Panic)?;
         Ok(OrbgateStr::new(engine.table.get_or_init(|| table)))
     })
 }
 
-/// Writes a text of an engine's.
+/// Writes a string of an engine's.
 fn text(
     engine: *const OrbgateEngine,
     out: *mut OrbgateStr,

@@ -13,7 +13,7 @@ pub struct OrbgateError {
     status: OrbgateStatus,
     path: Option<String>,
     message: String,
-    faults: Vec<(u32, u32, String)>,
+    diagnostics: Vec<(u32, u32, String)>,
 }
 
 /// An error as a whole.
@@ -24,19 +24,19 @@ pub struct OrbgateErrorInfo {
     pub struct_size: u32,
     /// The `OrbgateStatus` that the call returned.
     pub code: i32,
-    /// Line of the first fault, from 1; 0 where the error has no place.
+    /// Line of the first error, from 1; 0 where the error has no location.
     pub line: u32,
-    /// Column of the first fault in characters, from 1; 0 where the error has no place.
+    /// Column of the first error in characters, from 1; 0 where the error has no location.
     pub column: u32,
-    /// How many faults there are to ask for with `orbgate_error_fault`.
-    pub fault_count: usize,
-    /// Everything in one text: a line `[path:]line:column: message` for each fault.
+    /// How many errors there are to ask for with `orbgate_error_diagnostic`.
+    pub diagnostic_count: usize,
+    /// Everything in one string: a line `[path:]line:column: message` for each error.
     pub message: OrbgateStr,
-    /// The file, as it was given; no text where there was none.
+    /// The file, as it was given; no string where there was none.
     pub path: OrbgateStr,
 }
 
-// SAFETY: integers and texts, the u32 first.
+// SAFETY: integers and strings, the u32 first.
 unsafe impl Sized32 for OrbgateErrorInfo {
     const FIRST_SIZE: usize = first_size(56, 36);
 }
@@ -44,8 +44,8 @@ unsafe impl Sized32 for OrbgateErrorInfo {
 /// One thing wrong with a policy or a configuration.
 #[derive(Debug)]
 #[repr(C)]
-pub struct OrbgateFault {
-    /// Set it to `sizeof(OrbgateFault)`.
+pub struct OrbgateDiagnostic {
+    /// Set it to `sizeof(OrbgateDiagnostic)`.
     pub struct_size: u32,
     /// Line, from 1.
     pub line: u32,
@@ -53,12 +53,12 @@ pub struct OrbgateFault {
     pub column: u32,
     /// 0.
     pub reserved: u32,
-    /// What is wrong: lower case, no final period, without the place.
+    /// What is wrong: lower case, no final period, without the location.
     pub message: OrbgateStr,
 }
 
-// SAFETY: integers and text, the u32 first.
-unsafe impl Sized32 for OrbgateFault {
+// SAFETY: integers and a string, the u32 first.
+unsafe impl Sized32 for OrbgateDiagnostic {
     const FIRST_SIZE: usize = first_size(32, 24);
 }
 
@@ -68,45 +68,45 @@ impl OrbgateError {
             status,
             path,
             message,
-            faults: Vec::new(),
+            diagnostics: Vec::new(),
         }
     }
 
     pub(crate) fn policy(path: Option<String>, error: &PolicyError) -> Self {
         let message = match &path {
-            Some(path) => error.in_file(path).to_string(),
+            Some(path) => error.in_file(path),
             None => error.to_string(),
         };
-        let faults = error.faults().iter().map(|fault| {
-            let place = fault.place;
-            (place.line, place.column, fault.message.clone())
+        let diagnostics = error.diagnostics().iter().map(|diagnostic| {
+            let location = diagnostic.location;
+            (location.line, location.column, diagnostic.message.clone())
         });
         Self {
-            faults: faults.collect(),
+            diagnostics: diagnostics.collect(),
             ..Self::new(OrbgateStatus::InvalidPolicy, path, message)
         }
     }
 
     #[cfg(feature = "gate")]
     pub(crate) fn tokens(error: &orbgate_token::ConfigError) -> Self {
-        let faults = error.faults().iter().map(|fault| {
-            let (line, column) = fault
-                .place
-                .map_or((0, 0), |place| (place.line, place.column));
-            (line, column, fault.message.clone())
+        let diagnostics = error.diagnostics().iter().map(|diagnostic| {
+            let (line, column) = diagnostic
+                .location
+                .map_or((0, 0), |location| (location.line, location.column));
+            (line, column, diagnostic.message.clone())
         });
         Self {
-            faults: faults.collect(),
+            diagnostics: diagnostics.collect(),
             ..Self::new(OrbgateStatus::InvalidConfiguration, None, error.to_string())
         }
     }
 
     /// Hands the error over, where the caller wants it, and gives the call's status.
-    pub(crate) unsafe fn hand_over(self, place: *mut *mut Self) -> OrbgateStatus {
+    pub(crate) unsafe fn hand_over(self, location: *mut *mut Self) -> OrbgateStatus {
         let status = self.status;
-        if !place.is_null() && place.is_aligned() {
+        if !location.is_null() && location.is_aligned() {
             // SAFETY: neither null nor misaligned; the caller vouches that it may be written.
-            unsafe { place.write(into_owned(self)) }
+            unsafe { location.write(into_owned(self)) }
         }
         status
     }
@@ -118,9 +118,14 @@ impl From<OrbgateStatus> for OrbgateError {
     }
 }
 
-/// Runs a call that makes something; if it fails, `place` gets the error.
+/// An argument that the call refuses.
+pub(crate) fn refused(status: OrbgateStatus, message: &str) -> OrbgateError {
+    OrbgateError::new(status, None, message.to_owned())
+}
+
+/// Runs a call that makes something; if it fails, `location` gets the error.
 pub(crate) unsafe fn handing_over(
-    place: *mut *mut OrbgateError,
+    location: *mut *mut OrbgateError,
     make: impl FnOnce() -> Result<(), OrbgateError>,
 ) -> OrbgateStatus {
     let failed = match caught(|| Ok(make())) {
@@ -129,12 +134,12 @@ pub(crate) unsafe fn handing_over(
         Err(status) => status.into(),
     };
     // SAFETY: the caller's, see the preamble.
-    unsafe { failed.hand_over(place) }
+    unsafe { failed.hand_over(location) }
 }
 
-/// Everything about an error but its single faults.
+/// Everything about an error but its single diagnostics.
 ///
-/// Ownership: the texts in `out` are the error's and live as long as it.
+/// Ownership: the strings in `out` are the error's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -146,7 +151,7 @@ pub unsafe extern "C" fn orbgate_error_info(
         // SAFETY: the caller's, see the preamble.
         let error = unsafe { shared(error) }?;
         let (line, column) = error
-            .faults
+            .diagnostics
             .first()
             .map_or((0, 0), |(line, column, _)| (*line, *column));
         let info = OrbgateErrorInfo {
@@ -154,7 +159,7 @@ pub unsafe extern "C" fn orbgate_error_info(
             code: error.status.number(),
             line,
             column,
-            fault_count: error.faults.len(),
+            diagnostic_count: error.diagnostics.len(),
             message: OrbgateStr::new(&error.message),
             path: OrbgateStr::optional(error.path.as_deref()),
         };
@@ -163,25 +168,28 @@ pub unsafe extern "C" fn orbgate_error_info(
     })
 }
 
-/// One of the faults of a policy or a configuration, in the order of the file.
+/// One of the errors of a policy or a configuration, in the order of the file.
 ///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `fault_count`.
+/// Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `diagnostic_count`.
 ///
-/// Ownership: the text in `out` is the error's and lives as long as it.
+/// Ownership: the string in `out` is the error's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_error_fault(
+pub unsafe extern "C" fn orbgate_error_diagnostic(
     error: *const OrbgateError,
     index: usize,
-    out: *mut OrbgateFault,
+    out: *mut OrbgateDiagnostic,
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller's, see the preamble.
         let error = unsafe { shared(error) }?;
-        let fault = error.faults.get(index).ok_or(OrbgateStatus::NotFound)?;
-        let (line, column, message) = fault;
-        let fault = OrbgateFault {
+        let diagnostic = error
+            .diagnostics
+            .get(index)
+            .ok_or(OrbgateStatus::NotFound)?;
+        let (line, column, message) = diagnostic;
+        let diagnostic = OrbgateDiagnostic {
             struct_size: 0,
             line: *line,
             column: *column,
@@ -189,13 +197,13 @@ pub unsafe extern "C" fn orbgate_error_fault(
             message: OrbgateStr::new(message),
         };
         // SAFETY: the caller's, see the preamble.
-        unsafe { write_sized(out, &fault) }
+        unsafe { write_sized(out, &diagnostic) }
     })
 }
 
 /// Frees an error. Null is fine.
 ///
-/// Ownership: takes `error`; it and its texts are gone.
+/// Ownership: takes `error`; it and its strings are gone.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_free(error: *mut OrbgateError) {

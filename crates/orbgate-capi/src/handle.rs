@@ -14,7 +14,7 @@ use crate::owners::{release, retain};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::OrbgateToken;
 
-/// A place that holds an engine, for hot reload: readers never wait, and every decision comes from exactly
+/// Holds an engine, for hot reload: readers never wait, and every decision comes from exactly
 /// one engine. Shared by reference counting.
 #[derive(Debug)]
 pub struct OrbgateHandle {
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn orbgate_handle_load(
 
 /// Decides as `orbgate_engine_decide` does, with the engine that the handle holds now, without becoming an
 /// owner of it. The decision's `policy` says which one it was. A scope set holds nothing for another
-/// policy than its own, so a token's text is the safe choice across reloads. A call that began before its engine was
+/// policy than its own, so a token's string is the safe choice across reloads. A call that began before its engine was
 /// replaced may be the one that frees it, which is linear in the size of that policy.
 ///
 /// Ownership: nothing; everything is only read.

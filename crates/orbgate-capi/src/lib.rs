@@ -3,7 +3,7 @@
 //! every function and every pointer.
 //!
 //! Each exported function does three things: it checks its arguments (`arguments`), asks the core, and
-//! writes its outputs, all within [`status::guard`], which turns faults and panics into a status. No
+//! writes its outputs, all within [`status::guard`], which turns errors and panics into a status. No
 //! output is written unless the status is `OK`.
 #![allow(
     unsafe_code,
@@ -18,6 +18,8 @@ const _: () = assert!(cfg!(panic = "unwind"), "the C ABI needs panic = \"unwind\
 mod answers;
 mod arguments;
 pub mod arrow;
+#[cfg(feature = "analysis")]
+pub mod ask;
 pub mod batch;
 pub mod columns;
 pub mod decide;

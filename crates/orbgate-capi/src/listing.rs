@@ -45,7 +45,7 @@ pub struct OrbgateRoute {
     pub methods: OrbgateStr,
 }
 
-// SAFETY: integers and texts, the u32 first.
+// SAFETY: integers and strings, the u32 first.
 unsafe impl Sized32 for OrbgateRoute {
     const FIRST_SIZE: usize = first_size(144, 96);
 }
@@ -62,10 +62,10 @@ pub struct OrbgateScope {
     pub name: OrbgateStr,
     /// The api; where several have the scope, the first by name.
     pub api: OrbgateStr,
-    /// The permitted action; no text where the policy states none.
+    /// The permitted action; no string where the policy states none.
     pub permits: OrbgateStr,
     /// What an organisation's token gets, `deny` or `allow_without_scope`, where the scope applies only to a
-    /// user's token; else no text.
+    /// user's token; else no string.
     pub organisation: OrbgateStr,
     /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
     pub amount: u64,
@@ -79,7 +79,7 @@ pub struct OrbgateScope {
     pub reserved: u32,
 }
 
-// SAFETY: integers and texts, the u32 first.
+// SAFETY: integers and strings, the u32 first.
 unsafe impl Sized32 for OrbgateScope {
     const FIRST_SIZE: usize = first_size(96, 64);
 }
@@ -127,7 +127,7 @@ fn count(
 
 /// The route of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
 ///
-/// Ownership: the texts in `out` are the engine's and live as long as it.
+/// Ownership: the strings in `out` are the engine's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn orbgate_engine_route(
 /// One of the methods that a route's template declares, its own among them, in alphabetical order: what
 /// the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` after the last.
 ///
-/// Ownership: the text is the engine's and lives as long as it.
+/// Ownership: the string is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn orbgate_engine_route_method(
 
 /// The scope of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
 ///
-/// Ownership: the texts in `out` are the engine's and live as long as it.
+/// Ownership: the strings in `out` are the engine's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn orbgate_engine_scope(
 
 /// The id of the route that the policy writes with this method and this template, the api's base path
 /// included, as in `GET` and `/api/v1/external/voxies/{voxieId}`. For a server's start: then each request
-/// asks `orbgate_engine_decide_route`, and no text crosses.
+/// asks `orbgate_engine_decide_route`, and no string crosses.
 ///
 /// Returns `ORBGATE_STATUS_NOT_FOUND` where the policy has no such route.
 ///
@@ -238,7 +238,7 @@ fn route(engine: &OrbgateEngine, number: u32) -> OrStatus<Route<'_>> {
 fn describe_route(engine: &OrbgateEngine, route: &Route<'_>) -> OrbgateRoute {
     let scope = route.scope();
     let (charge, amount) = orb_column(Some(route.orbs()));
-    let place = route.place();
+    let location = route.location();
     OrbgateRoute {
         struct_size: 0,
         number: route.index().saturating_add(1),
@@ -251,15 +251,15 @@ fn describe_route(engine: &OrbgateEngine, route: &Route<'_>) -> OrbgateRoute {
         amount,
         charge: u32::from(charge),
         scope_number: u32::from(scope.index()).saturating_add(1),
-        line: place.line,
-        column: place.column,
+        line: location.line,
+        column: location.column,
         methods: OrbgateStr::optional(engine.methods().of(route)),
     }
 }
 
 fn describe_scope(scope: &Scope<'_>) -> OrbgateScope {
     let (charge, amount) = orb_column(scope.orbs());
-    let place = scope.place();
+    let location = scope.location();
     let organisation = scope.organisation();
     OrbgateScope {
         struct_size: 0,
@@ -270,8 +270,8 @@ fn describe_scope(scope: &Scope<'_>) -> OrbgateScope {
         organisation: OrbgateStr::optional(organisation.map(orbgate::OrganisationRule::as_str)),
         amount,
         charge: u32::from(charge),
-        line: place.line,
-        column: place.column,
+        line: location.line,
+        column: location.column,
         reserved: 0,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use orbgate::{Engine, Route};
 
-/// The methods that each route's template declares, as `GET, POST`. Few such texts differ: each is kept once.
+/// The methods that each route's template declares, as `GET, POST`. Few such strings differ: each is kept once.
 #[derive(Debug)]
 pub(crate) struct Methods(Box<[Arc<str>]>);
 
@@ -29,7 +29,7 @@ impl Methods {
         Self(texts.collect())
     }
 
-    /// The text of a route.
+    /// The string of a route.
     pub(crate) fn of(&self, route: &Route<'_>) -> Option<&str> {
         let index = usize::try_from(route.index()).ok()?;
         self.0.get(index).map(|text| &**text)

@@ -20,14 +20,14 @@ pub(crate) fn detail(number: u8) -> Option<Detail> {
     all.find(|it| it.number() == number)
 }
 
-/// A text that is there for the whole program, or none.
+/// A string that is there for the whole program, or none.
 fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
     OrbgateStr::optional(caught(|| Ok(find())).ok().flatten())
 }
 
-/// A status's name, as in `invalid_argument`; no text for an unknown number.
+/// A status's name, as in `invalid_argument`; no string for an unknown number.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
@@ -38,9 +38,9 @@ pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
     })
 }
 
-/// An effect's name, `allow` or `deny`; no text for any other number.
+/// An effect's name, `allow` or `deny`; no string for any other number.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_effect_name(effect: u8) -> OrbgateStr {
@@ -53,18 +53,18 @@ pub(crate) fn effect_name(effect: u8) -> Option<&'static str> {
     effect.map(Effect::as_str)
 }
 
-/// A reason's name, as in `scope_missing`; no text for an unknown number.
+/// A reason's name, as in `scope_missing`; no string for an unknown number.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
-/// A reason in one sentence for a person; no text for an unknown number.
+/// A reason in one sentence for a person; no string for an unknown number.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_reason_explanation(reason: u8) -> OrbgateStr {
@@ -81,25 +81,25 @@ pub extern "C" fn orbgate_reason_http_status(reason: u8) -> u16 {
     caught(|| Ok(status())).ok().flatten().unwrap_or(0)
 }
 
-/// A detail's name, as in `empty_segment`; no text for an unknown number.
+/// A detail's name, as in `empty_segment`; no string for an unknown number.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
-/// A detail in one sentence for a person; no text for an unknown number.
+/// A detail in one sentence for a person; no string for an unknown number.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_detail_explanation(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::explanation))
 }
 
-/// The token kind of a name, `user` or `organisation`; any other text is
+/// The token kind of a name, `user` or `organisation`; any other string is
 /// `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
 ///
 /// Ownership: nothing; `name` is only read.

@@ -1,4 +1,4 @@
-//! What a decision that comes back says: its texts, the methods of an `Allow` header, and one unpacked.
+//! What a decision that comes back says: its strings, the methods of an `Allow` header, and one unpacked.
 
 use orbgate::{Detail, Reason};
 
@@ -10,11 +10,11 @@ use crate::names::{self, effect_name};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A decision in words: those of the JSON interface. A text that is null there has no data here.
+/// A decision in words: those of the JSON interface. A string that is null there has no data here.
 #[derive(Debug)]
 #[repr(C)]
-pub struct OrbgateDecisionText {
-    /// Set it to `sizeof(OrbgateDecisionText)`.
+pub struct OrbgateDecisionStrings {
+    /// Set it to `sizeof(OrbgateDecisionStrings)`.
     pub struct_size: u32,
     /// 0.
     pub reserved: u32,
@@ -36,21 +36,21 @@ pub struct OrbgateDecisionText {
     pub about: OrbgateStr,
 }
 
-// SAFETY: integers and texts, the u32 first.
-unsafe impl Sized32 for OrbgateDecisionText {
+// SAFETY: integers and strings, the u32 first.
+unsafe impl Sized32 for OrbgateDecisionStrings {
     const FIRST_SIZE: usize = first_size(136, 72);
 }
 
 /// Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
 ///
-/// Ownership: the texts in `out` are static or the engine's and live as long as it.
+/// Ownership: the strings in `out` are static or the engine's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_decision_text(
+pub unsafe extern "C" fn orbgate_engine_decision_strings(
     engine: *const OrbgateEngine,
     decision: *const OrbgateDecision,
-    out: *mut OrbgateDecisionText,
+    out: *mut OrbgateDecisionStrings,
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller's, see the preamble.
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn orbgate_engine_decision_text(
     })
 }
 
-fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionText> {
+fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionStrings> {
     let Found {
         reason,
         detail,
@@ -76,7 +76,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
         Reason::MethodNotDeclared => route.template(),
         _ => route.as_str(),
     });
-    Ok(OrbgateDecisionText {
+    Ok(OrbgateDecisionStrings {
         struct_size: 0,
         reserved: 0,
         decision: OrbgateStr::optional(effect_name(decision.effect)),
@@ -85,17 +85,17 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
         api: OrbgateStr::optional(api),
         route: OrbgateStr::optional(route),
         scope: OrbgateStr::optional(scope.map(|scope| scope.name())),
-        policy: OrbgateStr::new(engine.digest_text()),
+        policy: OrbgateStr::new(engine.digest_string()),
         about: OrbgateStr::optional(about.map(|route| route.as_str())),
     })
 }
 
 /// What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
-/// `GET, POST`. No text where the reason is not `method_not_declared`: then the answer has no such header.
+/// `GET, POST`. No string where the reason is not `method_not_declared`: then the answer has no such header.
 ///
 /// A decision that no engine of this policy can have made is an invalid argument.
 ///
-/// Ownership: the text is the engine's and lives as long as it.
+/// Ownership: the string is the engine's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -46,7 +46,7 @@ pub(crate) unsafe fn decide_rows<'a, T: Form>(
     let mut asked = Asked {
         engine,
         rows,
-        places: out?,
+        positions: out?,
     };
     engine.engine().decide_batch(&mut asked);
     Ok(())
@@ -56,7 +56,7 @@ pub(crate) unsafe fn decide_rows<'a, T: Form>(
 struct Asked<'e, R, T> {
     engine: &'e OrbgateEngine,
     rows: R,
-    places: Out<T>,
+    positions: Out<T>,
 }
 
 // SAFETY, of every block below: the core asks for rows of the batch only.
@@ -86,7 +86,7 @@ impl<'a, R: Rows<'a>, T: Form> Batch<'a> for Asked<'_, R, T> {
                 true => T::default(),
                 false => self.engine.answers().of(&decision, self.rows.flags(row)),
             };
-            self.places.at(row).write(written);
+            self.positions.at(row).write(written);
         }
     }
 }

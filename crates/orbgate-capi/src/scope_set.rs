@@ -26,7 +26,7 @@ pub struct OrbgateScopeSet {
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_scope_set_from_text(
+pub unsafe extern "C" fn orbgate_scope_set_from_string(
     engine: *const OrbgateEngine,
     scopes: *const c_char,
     scopes_len: usize,
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn orbgate_scope_set_from_text(
 /// a space in it is in no policy.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
-/// engine. `scopes` is an array of `scope_count` texts and only read.
+/// engine. `scopes` is an array of `scope_count` strings and only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]

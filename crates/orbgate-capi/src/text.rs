@@ -1,9 +1,9 @@
-//! Text that the library hands out.
+//! String that the library hands out.
 
 use core::ffi::c_char;
 use core::ptr;
 
-/// Text of the library: UTF-8, not NUL-terminated. `data` is null where there is no text.
+/// String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OrbgateStr {
@@ -14,7 +14,7 @@ pub struct OrbgateStr {
 }
 
 impl OrbgateStr {
-    /// No text.
+    /// No string.
     pub(crate) const NULL: Self = Self {
         data: ptr::null(),
         len: 0,
@@ -27,7 +27,7 @@ impl OrbgateStr {
         }
     }
 
-    /// Bytes that may be no text.
+    /// Bytes that may be no string.
     #[cfg(feature = "gate")]
     pub(crate) const fn of_bytes(bytes: &[u8]) -> Self {
         Self {

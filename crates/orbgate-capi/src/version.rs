@@ -19,9 +19,9 @@ pub const extern "C" fn orbgate_abi_version() -> u32 {
     ABI_VERSION
 }
 
-/// The version of the library as text, as in `0.1.0`.
+/// The version of the library as a string, as in `0.1.0`.
 ///
-/// Ownership: the text is static.
+/// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub const extern "C" fn orbgate_version() -> OrbgateStr {

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn orbgate_wasm_free(data: *mut u8, len: usize) {
 }
 
 /// How many bytes a scope set of this engine has, where they mean the same in every instance of the module that has the engine, at any
-/// place that is a multiple of 16; 0 where a set has more than its own bytes.
+/// address that is a multiple of 16; 0 where a set has more than its own bytes.
 /// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_wasm_scope_set_size(engine: *const OrbgateEngine) -> usize {

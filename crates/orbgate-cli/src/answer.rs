@@ -96,7 +96,7 @@ pub(crate) fn write(
     if let Some(detail) = decision.detail() {
         line("detail", &format!("{detail}: {}", detail.explanation()))?;
     }
-    if let Some(route) = decision.route() {
+    if let Some(route) = decision.route_name() {
         line("route", route)?;
     } else if let Some(about) = decision.about() {
         line("about", about.as_str())?;
@@ -111,8 +111,8 @@ pub(crate) fn write(
         line(label, text)?;
     }
     let digest = short(decision.policy());
-    match decision.place() {
-        Some(place) => line("policy", &format!("{}, {digest}", source.at(place))),
+    match decision.location() {
+        Some(location) => line("policy", &format!("{}, {digest}", source.at(location))),
         None => line("policy", &format!("{}, {digest}", source.name())),
     }
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use orbgate::TokenKind;
-use orbgate_log::{AccessLine, BLANK, Field, RequestLine, ScopeTexts, Subject, TOO_LONG};
+use orbgate_analysis::ask::answers::MOST_SHOWN;
+use orbgate_log::{AccessLine, BLANK, Field, RequestLine, Subject, TOO_LONG};
 
 use crate::log::{Length, Log};
 use crate::output::{self, Stop, count};
@@ -123,15 +124,7 @@ fn of_request(request: RequestLine<'_>) -> Call<'_> {
         Subject::Scope(name) => Asked::Scope(name),
     };
     let token = request.token.map(|token| {
-        let scopes = match token.scopes {
-            ScopeTexts::Separated(text) => bytes(text),
-            ScopeTexts::Each(each) => {
-                // A scope with a space in it is invalid, and must not become two.
-                let scopes = each.iter().filter(|scope| !scope.contains(' '));
-                let scopes: Vec<_> = scopes.map(|scope| &**scope).collect();
-                Cow::Owned(scopes.join(" ").into_bytes())
-            }
-        };
+        let scopes = Cow::Owned(token.joined().into_owned().into_bytes());
         (token.kind, scopes)
     });
     let time = None;
@@ -165,6 +158,6 @@ impl Asked<'_> {
             }
             Self::Scope(name) => format!("scope {name}"),
         };
-        text.chars().take(300).collect()
+        text.chars().take(MOST_SHOWN).collect()
     }
 }

@@ -1,17 +1,17 @@
-//! `orbgate check`: every fault of every file, before it is put to use.
+//! `orbgate check`: every error of every file, before it is put to use.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use orbgate::policy::Fault;
-use orbgate::{Digest, Engine, Policy};
-use serde::Serialize;
+use orbgate::Policy;
+use orbgate::policy::Diagnostic;
+use orbgate_analysis::ask::answers::{self, Files, warnings};
 
-use crate::lint::FaultAnswer;
+use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
-use crate::policy_file;
+use crate::policy_file::{self, READ_LIMIT};
 
 /// The command as people type it.
 #[derive(Debug, Args)]
@@ -29,7 +29,9 @@ pub(crate) struct Arguments {
 /// A file that was read, and what was found in it.
 struct Checked {
     name: String,
-    policy: Result<Policy, Vec<Fault>>,
+    policy: Result<Policy, Vec<Diagnostic>>,
+    /// Of a file without errors: those findings of lint that may be errors.
+    warnings: Vec<Diagnostic>,
 }
 
 /// Checks the files.
@@ -37,22 +39,18 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     let (mut checked, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         let name = path.display().to_string();
-        let policy = match policy_file::read(path) {
+        let file = match input::read(path, READ_LIMIT) {
             // The other files are checked all the same.
             Err(message) => {
                 output::error(&message);
                 outcome = Exit::CouldNotRun;
                 continue;
             }
-            Ok(policy) => policy,
+            Ok(bytes) => Checked::new(name, &bytes),
         };
-        match &policy {
-            Err(_) if outcome == Exit::Fine => outcome = Exit::Findings,
-            Err(_) => {}
-            // What is said to be fine can be put to use.
-            Ok(policy) => drop(Engine::new(policy)),
+        if file.policy.is_err() && outcome == Exit::Fine {
+            outcome = Exit::Findings;
         }
-        let file = Checked { name, policy };
         match arguments.json {
             true => checked.push(file),
             // Of many files each is answered when it is done.
@@ -60,75 +58,66 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
         }
     }
     if arguments.json {
-        let files = checked.iter().map(FileAnswer::new).collect();
-        print_json(&Answer { files })?;
+        let files = checked.iter().map(Checked::answer).collect();
+        print_json(&Files { files })?;
     }
     Ok(outcome)
 }
 
 impl Checked {
+    fn new(name: String, bytes: &[u8]) -> Self {
+        let policy = policy_file::parse(bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let warnings = policy.as_ref().map(|policy| warnings(policy, &text));
+        Self {
+            name,
+            warnings: warnings.unwrap_or_default(),
+            policy,
+        }
+    }
+
+    fn answer(&self) -> answers::Checked<'_> {
+        let policy = self.policy.as_ref().map_err(Vec::as_slice);
+        answers::Checked::new(&self.name, policy, &self.warnings)
+    }
+
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match &self.policy {
-            Err(faults) => writeln!(out, "{}", policy_file::in_file(&self.name, faults)),
-            Ok(policy) => fine(out, &self.name, policy),
+            Err(diagnostics) => writeln!(out, "{}", policy_file::in_file(&self.name, diagnostics)),
+            Ok(policy) => self.fine(out, policy),
         }
     }
-}
 
-/// All of it, as JSON.
-#[derive(Serialize)]
-struct Answer<'a> {
-    files: Vec<FileAnswer<'a>>,
-}
-
-#[derive(Serialize)]
-struct FileAnswer<'a> {
-    file: &'a str,
-    /// `None` where the file has faults.
-    policy: Option<Digest>,
-    faults: Vec<FaultAnswer>,
-    warnings: Vec<FaultAnswer>,
-}
-
-impl<'a> FileAnswer<'a> {
-    fn new(checked: &'a Checked) -> Self {
-        let answers = |faults: &[Fault]| faults.iter().map(FaultAnswer::new).collect();
-        let policy = checked.policy.as_ref().ok();
-        Self {
-            file: &checked.name,
-            policy: policy.map(Policy::digest),
-            faults: answers(checked.policy.as_ref().err().map_or(&[], Vec::as_slice)),
-            warnings: policy.map_or_else(Vec::new, |policy| answers(&policy.warnings())),
+    /// Reports that a file is valid, with its warnings.
+    fn fine(&self, out: &mut dyn Write, policy: &Policy) -> io::Result<()> {
+        let name = one_line(&self.name);
+        for warning in &self.warnings {
+            let message = one_line(&warning.message);
+            let location = warning.location;
+            writeln!(
+                out,
+                "{name}:{location}: {WARNING}warning:{WARNING:#} {message}"
+            )?;
         }
+        let scopes = policy.apis().iter().flat_map(|api| api.scopes());
+        let routes: usize = scopes.clone().map(|scope| scope.routes().len()).sum();
+        // One that several apis have is one.
+        let scopes: HashSet<_> = scopes.map(|scope| scope.name()).collect();
+        let (scopes, digest) = (scopes.len(), policy.digest());
+        writeln!(
+            out,
+            "{name}: ok: {}, {}, {digest}",
+            count(scopes, "scope"),
+            count(routes, "route")
+        )
     }
-}
-
-/// Says that a file is fine, and what may surprise in it all the same.
-fn fine(out: &mut dyn Write, name: &str, policy: &Policy) -> io::Result<()> {
-    let name = one_line(name);
-    for warning in policy.warnings() {
-        let warning = warning.to_string();
-        let warning = one_line(&warning);
-        writeln!(out, "{WARNING}warning:{WARNING:#} {name}:{warning}")?;
-    }
-    let scopes = policy.apis().iter().flat_map(|api| api.scopes());
-    let routes: usize = scopes.clone().map(|scope| scope.routes().len()).sum();
-    // One that several apis have is one.
-    let scopes: HashSet<_> = scopes.map(|scope| scope.name()).collect();
-    let (scopes, digest) = (scopes.len(), policy.digest());
-    writeln!(
-        out,
-        "{name}: ok: {}, {}, {digest}",
-        count(scopes, "scope"),
-        count(routes, "route")
-    )
 }
 
 const HELP: &str = "\
-Every fault is printed, as FILE:LINE:COLUMN: message. Lines that start with
-`warning:` tell of routes that overlap under different scopes or orbs, and of
-literals like `:id`: they are legal, and change no exit code. The file of
-`--policy` is checked as well. A fault of YAML's syntax ends the report.
+Every error is printed as FILE:LINE:COLUMN: message. Warnings tell of routes
+that overlap under different scopes or orbs, and of literals like `:id`. They
+are legal and change no exit code. The file of `--policy` is checked as well.
+An error of YAML's syntax ends the report.
 
 Examples:
   orbgate check policy.yaml
@@ -138,5 +127,5 @@ Examples:
 
 Exit codes:
   0  every file is fine
-  1  a file has faults
+  1  a file has errors
   2  a file could not be read";

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use orbgate::{Digest, Engine, Request, Token};
+use orbgate::{Engine, Request, Token};
+use orbgate_analysis::ask::answers::{self, DiffAnswer};
 use orbgate_analysis::shown::code;
-use orbgate_analysis::{Asked, Caller, Change, Cost, Diff, Rule, Verdict};
+use orbgate_analysis::{Asked, Caller, Change, Cost, Rule, Verdict};
 use serde::Serialize;
 
 use crate::answer::short;
@@ -75,10 +76,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         }
     };
     let compared = Compared::new(&old, &new);
-    let found = arguments.fail_on.found(&compared.diff);
+    let found = arguments.fail_on.found(&compared.answer);
     if arguments.json {
-        print_json(&Answer {
-            compared: &compared,
+        print_json(&DiffAnswer {
+            compared: &compared.answer,
             fails: &found,
         })?;
     } else if arguments.markdown {
@@ -102,52 +103,38 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     })
 }
 
-/// The comparison, and why the command ends with 1.
-#[derive(Serialize)]
-struct Answer<'a> {
-    #[serde(flatten)]
-    compared: &'a Compared<'a, 'a>,
-    fails: &'a [String],
-}
-
 /// The policy as it is in a commit.
 fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
     let bytes = git::read(path, commit).map_err(Stop::Error)?;
     let name = format!("{commit}:{}", path.display());
     match policy_file::parse(&bytes) {
         Ok(policy) => Ok(Source::new(name, &policy)),
-        Err(faults) => Err(Stop::Faults(in_file(&name, &faults))),
+        Err(diagnostics) => Err(Stop::Diagnostics(in_file(&name, &diagnostics))),
     }
 }
 
 /// Two policies and what is between them.
 #[derive(Serialize)]
+#[serde(transparent)]
 pub(crate) struct Compared<'o, 'n> {
-    old: Digest,
-    new: Digest,
-    #[serde(flatten)]
-    pub(crate) diff: Diff<'o, 'n>,
+    pub(crate) answer: answers::Compared<'o, 'n>,
     #[serde(skip)]
     engines: (&'o Engine, &'n Engine),
 }
 
 impl<'o, 'n> Compared<'o, 'n> {
     pub(crate) fn new(old: &'o Source, new: &'n Source) -> Self {
-        let mut diff = orbgate_analysis::diff(old.engine(), new.engine());
-        // What opens something is read first.
-        diff.changes.sort_by_key(|change| !change.widens());
+        let (old, new) = (old.engine(), new.engine());
         Self {
-            old: old.engine().digest(),
-            new: new.engine().digest(),
-            diff,
-            engines: (old.engine(), new.engine()),
+            answer: answers::Compared::new(old, new),
+            engines: (old, new),
         }
     }
 
     /// Stops where not everything was compared.
     pub(crate) fn complete(&self) -> Result<(), Stop> {
         let message = "too many templates overlap: not everything was compared";
-        match self.diff.complete {
+        match self.answer.diff.complete {
             true => Ok(()),
             false => Err(Stop::Error(message.to_owned())),
         }
@@ -155,35 +142,35 @@ impl<'o, 'n> Compared<'o, 'n> {
 
     /// The verdict, in a word and in words.
     fn verdict(&self) -> (&'static str, String) {
-        let Some(verdict) = self.diff.verdict() else {
+        let Some(verdict) = self.answer.diff.verdict() else {
             return ("unknown", "not everything was compared".to_owned());
         };
-        let changes = &self.diff.changes;
+        let changes = &self.answer.diff.changes;
         let counted = |is: &dyn Fn(&Change<'_, '_>) -> bool, noun: &str| {
             let number = changes.iter().filter(|change| is(change)).count();
             (number > 0).then(|| format!("{number} {noun}"))
         };
         let cost = |cost: Cost| counted(&|change| change.cost == Some(cost), cost.as_str());
         // Two changes may have one route that is gone.
-        let gone = changes.iter().filter(|change| change.vanished);
+        let gone = changes.iter().filter(|change| change.removed);
         let gone = gone.filter_map(|change| change.before);
         let gone: HashSet<_> = gone
             .map(|rule| (rule.route.map(|route| route.index()), rule.scope.name()))
             .collect();
-        let vanished = gone.len();
+        let removed = gone.len();
         let counts = [
             counted(&|change| change.wider.is_some(), "wider"),
             counted(&|change| change.narrower.is_some(), "narrower"),
             cost(Cost::Less),
             cost(Cost::More),
             cost(Cost::Unknown),
-            (vanished > 0).then(|| format!("{vanished} vanished")),
+            (removed > 0).then(|| format!("{removed} removed")),
         ];
-        let left_out = self.diff.left_out;
+        let left_out = self.answer.diff.left_out;
         let left_out = (left_out > 0).then(|| format!("{left_out} more not listed"));
         let counts: Vec<_> = counts.into_iter().flatten().chain(left_out).collect();
         let counts = match counts.as_slice() {
-            [] if self.old == self.new => "the same policy".to_owned(),
+            [] if self.answer.old == self.answer.new => "the same policy".to_owned(),
             [] => "no call is allowed, denied or charged otherwise".to_owned(),
             _ => counts.join(", "),
         };
@@ -198,22 +185,24 @@ pub(crate) fn text(
     old: &Source,
     new: &Source,
 ) -> io::Result<()> {
-    let style = match compared.diff.verdict() {
+    let style = match compared.answer.diff.verdict() {
         Some(Verdict::Equivalent) => ALLOW,
         Some(Verdict::Narrower) => STRONG,
         _ => WARNING,
     };
     let (verdict, counts) = compared.verdict();
-    let digests = [compared.old, compared.new].map(short).join(" -> ");
+    let digests = [compared.answer.old, compared.answer.new]
+        .map(short)
+        .join(" -> ");
     writeln!(out, "{style}{verdict}{style:#}: {counts}; {digests}")?;
-    let left_out = compared.diff.left_out;
-    let all = compared.diff.changes.len().saturating_add(left_out);
+    let left_out = compared.answer.diff.left_out;
+    let all = compared.answer.diff.changes.len().saturating_add(left_out);
     let (mut room, mut left) = (MOST_TEXT, all);
     let in_json = match left_out {
         0 => "all".to_owned(),
-        _ => compared.diff.changes.len().to_string(),
+        _ => compared.answer.diff.changes.len().to_string(),
     };
-    for change in &compared.diff.changes {
+    for change in &compared.answer.diff.changes {
         let mut lines = Vec::new();
         change_text(&mut lines, change, old, new)?;
         let Some(rest) = room.checked_sub(lines.len()) else {
@@ -247,7 +236,7 @@ fn change_text(
         ("after", &change.after, new),
     ] {
         match rule {
-            Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.place())))?,
+            Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.location())))?,
             None => line(label, &denied(&change.asked, source.engine()))?,
         }
     }
@@ -310,17 +299,17 @@ fn command(asked: &Asked, caller: &Caller, policy: &str) -> String {
 pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     let (verdict, counts) = compared.verdict();
     let mut page = format!("### Policy: {verdict}\n\n{counts}");
-    if compared.diff.widens() {
+    if compared.answer.diff.widens() {
         page.push_str(". **Somebody may do more, or for less.**");
     }
     page.push('\n');
-    let mut left = compared.diff.changes.len();
+    let mut left = compared.answer.diff.changes.len();
     if left > 0 {
         page.push_str(
             "\n| Change | Call | Before | After | Shown by |\n| --- | --- | --- | --- | --- |\n",
         );
     }
-    for change in &compared.diff.changes {
+    for change in &compared.answer.diff.changes {
         let row = row(change, compared.engines);
         if page.len().saturating_add(row.len()) > most {
             break;
@@ -335,8 +324,8 @@ pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     let _ = writeln!(
         page,
         "\n`{}` → `{}`",
-        short(compared.old),
-        short(compared.new)
+        short(compared.answer.old),
+        short(compared.answer.new)
     );
     page
 }
@@ -370,7 +359,7 @@ fn rule_cell(rule: &Rule<'_>) -> String {
     if let Some(organisation) = rule.scope.organisation() {
         let _ = write!(cell, ", organisation: {}", organisation.as_str());
     }
-    let _ = write!(cell, " (line {})", rule.place().line);
+    let _ = write!(cell, " (line {})", rule.location().line);
     match rule.route {
         Some(route) => format!("{}: {cell}", code(route.as_str())),
         None => cell,
@@ -398,8 +387,8 @@ names of parameters are equivalent. The text lists changes up to 16 MiB, and
 says how many are left; --json lists all.
 
 A last line says for which kinds of changes it fails, in --json `fails`.
-Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `dearer`, `other-cost` (an
-amount is not stated) and `vanished`. Without it, and without --allow-wider,
+Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost` (an
+amount is not stated) and `removed`. Without it, and without --allow-wider,
 `wider`, `cheaper` and `other-cost` fail.
 
 With --json, `wider`, `narrower` and `payer` of a change are null or a request
@@ -408,7 +397,7 @@ as `orbgate replay` reads it.
 Examples:
   orbgate diff policy.yaml next.yaml
   orbgate diff policy.yaml --against main --markdown
-  orbgate diff policy.yaml next.yaml --fail-on wider,cheaper,vanished
+  orbgate diff policy.yaml next.yaml --fail-on wider,cheaper,removed
   orbgate diff policy.yaml next.yaml --json |
       jq -c '.changes[].wider | values' | orbgate replay --policy next.yaml
 

@@ -65,7 +65,7 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
             .orbs_if_allowed
             .map(Advice::orbs_if_allowed)
             .into_iter())
-        .chain(at.and_then(|bytes| fault_in_target(given(&question.target), bytes)))
+        .chain(at.and_then(|bytes| diagnostic_in_target(given(&question.target), bytes)))
         .chain(rules(&explained.rules))
         .chain(advice(
             denial,
@@ -128,7 +128,7 @@ fn rules(rules: &[TargetRule]) -> Vec<Advice> {
 }
 
 /// Where a target stops being in order, with a little of what is on both sides.
-fn fault_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
+fn diagnostic_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
     let (before, behind) = target.split_at_checked(in_order)?;
     let before = String::from_utf8_lossy(before);
     let behind = String::from_utf8_lossy(behind);
@@ -144,15 +144,15 @@ fn fault_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
     }))
 }
 
-/// How many characters are shown on each side of a fault.
+/// How many characters are shown on each side of an error.
 const SHOWN: usize = 40;
 
 /// A route that nearly decides the call.
 fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
-    let (route, place) = (miss.route.as_str(), source.at(miss.route.place()));
+    let (route, location) = (miss.route.as_str(), source.at(miss.route.location()));
     let meant = miss.meant.as_ref();
     let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-    Advice::near(format!("{route} ({place}): {}{meant}", miss.why))
+    Advice::near(format!("{route} ({location}): {}{meant}", miss.why))
 }
 
 /// A scope that the token carries, and is nearly the one that it needs.
@@ -187,13 +187,15 @@ fn advice(
     };
     let step = Advice::step(format!("{missing}: {}", missing.explanation()));
     let hint = match missing {
-        MissingStep::TokenKind => Some("ask with a user's token: --token user"),
         _ if denial.has_commas() => Some("scopes are separated by spaces, not by commas"),
-        MissingStep::NotKnown => Some("say what was done: --declared 'a b' --requested 'a b'"),
+        MissingStep::NotKnown => {
+            Some("to find the missing step, add --declared 'a b' and --requested 'a b'")
+        }
         _ => None,
     };
+    let own = answer::advice(&denial.question, decision, source);
     let hint = hint.map(|hint| Advice::hint(hint.to_owned()));
-    [Some(step), hint].into_iter().flatten().collect()
+    [Some(step), own, hint].into_iter().flatten().collect()
 }
 
 const USAGE: &str = "\

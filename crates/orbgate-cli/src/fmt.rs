@@ -83,10 +83,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let file = path.display().to_string();
     let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
-    let faults = |faults: &[_]| Stop::Faults(in_file(&file, faults));
+    let diagnostics = |diagnostics: &[_]| Stop::Diagnostics(in_file(&file, diagnostics));
     let text = String::from_utf8(bytes).map_err(|error| {
         // The reader of policies says where.
-        faults(
+        diagnostics(
             &policy_file::parse(error.as_bytes())
                 .err()
                 .unwrap_or_default(),
@@ -98,7 +98,8 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
         true => orbgate_analysis::format_and_seal(&text),
         false => orbgate_analysis::format(&text),
     };
-    let new = new.map_err(|found| faults(&policy_file::faults_of(text.as_bytes(), &found)))?;
+    let new =
+        new.map_err(|found| diagnostics(&policy_file::diagnostics_of(text.as_bytes(), &found)))?;
     let was_sealed = orbgate_analysis::is_sealed(&text);
     let unsealed = was_sealed && !orbgate_analysis::is_sealed(&new);
     // What was laid out is valid, so what a reader refuses in the old text is its seal.
@@ -142,7 +143,7 @@ fn is_configuration(text: &str) -> bool {
         .any(|key| first.starts_with(key))
 }
 
-/// Puts a text in place of a file, all at once: a service may be reading it.
+/// Puts a text instead of a file, all at once: a service may be reading it.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link stays a link.
     let path = fs::canonicalize(path)?;

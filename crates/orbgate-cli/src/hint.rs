@@ -80,7 +80,8 @@ fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<Str
             } else {
                 "without the trailing `/`"
             };
-            format!("{what}: /{}", segments.join("/"))
+            let end = if engine.trailing_slash() { "/" } else { "" };
+            format!("{what}: /{}{end}", segments.join("/"))
         }
         Detail::AmbiguousCase => {
             format!(

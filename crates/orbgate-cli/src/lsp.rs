@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<Exit, Stop> {
 
 const HELP: &str = "\
 An editor starts it and speaks the Language Server Protocol with it, over
-standard input and output: faults and lint as you type, hover, the scope of a
+standard input and output: errors and lint as you type, hover, the scope of a
 route, layout, fixes. docs/editor.md has the settings for VS Code, Helix and
 Neovim. It reads no file. A command that was built without the feature `lsp`
 says so, and how to get it.

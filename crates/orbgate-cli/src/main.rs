@@ -17,6 +17,7 @@ mod fail_on;
 mod fmt;
 mod git;
 mod hint;
+mod init;
 mod input;
 mod lint;
 mod log;
@@ -36,6 +37,7 @@ mod serve;
 mod table;
 mod tally;
 mod test;
+mod token;
 mod unused;
 mod validate;
 mod who;
@@ -55,7 +57,7 @@ use crate::policy_file::Source;
 
 /// Which scope does a route need, may a token call it, does it consume orbs, and why?
 #[derive(Debug, Parser)]
-#[command(name = "orbgate", version, after_help = ABOUT)]
+#[command(name = "orbgate", version, after_help = ABOUT, max_term_width = 80)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -73,7 +75,9 @@ enum Command {
     Explain(explain::Arguments),
     /// Decide a log of requests line by line: JSON Lines in, JSON Lines out
     Replay(replay::Arguments),
-    /// Check policy files and report every fault
+    /// Write a first policy with its tests and the files for CI
+    Init(init::Arguments),
+    /// Check policy files and report every error
     Check(check::Arguments),
     /// Find what is legal in policies and likely not meant
     Lint(lint::Arguments),
@@ -95,11 +99,13 @@ enum Command {
     Who(who::Arguments),
     /// Import, export or check OpenAPI documents
     Openapi(openapi::Arguments),
+    /// Find out why a token is refused
+    Token(token::Arguments),
     /// Hold run requests or run records to their contract
     Validate(validate::Arguments),
     /// Show the whole table: scopes, orbs, tokens and routes
     Table(table::Arguments),
-    /// Serve an editor: faults, lint, hover and layout of policies as you type
+    /// Serve an editor: errors, lint, hover and layout of policies as you type
     Lsp(lsp::Arguments),
     /// Start the gateway, which proxies ask: a program of its own, `orbgate-gateway`
     Serve(serve::Arguments),
@@ -133,6 +139,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Table(arguments) => table::run(arguments, &source()?),
         // These look at policies, and take no decision by them.
         Command::Check(arguments) => check::run(arguments, policy),
+        Command::Init(arguments) => init::run(arguments),
         Command::Lint(arguments) => lint::run(arguments, policy),
         Command::Fmt(arguments) => fmt::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
@@ -140,6 +147,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Openapi(arguments) => openapi::run(arguments),
         // A file of cases may name its own policy.
         Command::Test(arguments) => test::run(arguments, policy),
+        // The policy is asked only about tokens that are accepted.
+        Command::Token(arguments) => token::run(arguments),
         // Requests and records are the same under every policy.
         Command::Validate(arguments) => validate::run(arguments),
         // Its policies come from the editor.
@@ -166,10 +175,11 @@ impl Command {
             Self::Review(arguments) => return arguments.files(),
             Self::Unused(arguments) => return vec![&arguments.log],
             Self::Who(arguments) => return vec![&arguments.tokens],
+            Self::Token(arguments) => return arguments.files(),
             Self::Diff(arguments) => return arguments.files(),
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
-            Self::Table(_) | Self::Lsp(_) | Self::Serve(_) => return Vec::new(),
+            Self::Init(_) | Self::Table(_) | Self::Lsp(_) | Self::Serve(_) => return Vec::new(),
             Self::Completions(_) => return Vec::new(),
             #[cfg(feature = "manual")]
             Self::Manual(_) => return Vec::new(),
@@ -180,6 +190,8 @@ impl Command {
 
 /// The commands that decide by no policy. They take no `--policy`: their files are their arguments.
 const WITHOUT_POLICY: &[&str] = &[
+    "init",
+    "token",
     "validate",
     "diff",
     "fmt",
@@ -228,11 +240,18 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
         Some(ContextValue::String(said)) => said.as_str(),
         _ => "",
     };
+    let lacks_new = matches!(
+        error.get(ContextKind::InvalidArg),
+        Some(ContextValue::Strings(lacking)) if lacking.iter().any(|lacking| lacking == "<NEW>")
+    );
     let (given, prior) = (said(ContextKind::InvalidArg), said(ContextKind::PriorArg));
     let is_file = !given.starts_with('-') && (given.ends_with(".yaml") || given.ends_with(".yml"));
     let tip = match error.kind() {
         ErrorKind::UnknownArgument if is_file => {
             format!("a policy file is given with `--policy {given}`")
+        }
+        ErrorKind::MissingRequiredArgument if lacks_new => {
+            "to compare one file with itself in git, add `--against HEAD`".to_owned()
         }
         ErrorKind::ArgumentConflict if [given, prior].contains(&"--scope <SCOPE>") => {
             "`--scope` asks by scope; the scopes of a token are `--scopes`".to_owned()

@@ -39,8 +39,8 @@ pub(crate) enum Stop {
     BrokenPipe,
     /// What went wrong, for a person.
     Error(String),
-    /// The faults of a policy file, one on each line.
-    Faults(String),
+    /// The errors of a policy file, one on each line.
+    Diagnostics(String),
 }
 
 impl Stop {
@@ -49,7 +49,7 @@ impl Stop {
         match self {
             Self::BrokenPipe => {}
             Self::Error(message) => error(&message),
-            Self::Faults(text) => {
+            Self::Diagnostics(text) => {
                 // Standard error is the last resort: where it is closed, the error is lost.
                 let _ = writeln!(anstream::stderr(), "{}", lines(&text));
             }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use orbgate::Place;
-use orbgate::policy::Fault;
+use orbgate::Location;
+use orbgate::policy::Diagnostic;
 use orbgate::{Engine, Policy};
 use orbgate_openapi as openapi;
 
@@ -31,7 +31,7 @@ impl Source {
         let name = path.display().to_string();
         match read(path).map_err(Stop::Error)? {
             Ok(policy) => Ok(Self::new(name, &policy)),
-            Err(faults) => Err(Stop::Faults(in_file(&name, &faults))),
+            Err(diagnostics) => Err(Stop::Diagnostics(in_file(&name, &diagnostics))),
         }
     }
 
@@ -48,11 +48,11 @@ impl Source {
         &self.engine
     }
 
-    /// A place in the policy file, as in `policy.yaml:12:9`.
-    pub(crate) fn at(&self, place: Place) -> String {
+    /// A location in the policy file, as in `policy.yaml:12:9`.
+    pub(crate) fn at(&self, location: Location) -> String {
         match &self.name {
-            None => format!("external.yaml:{place} (built in)"),
-            Some(name) => format!("{name}:{place}"),
+            None => format!("external.yaml:{location} (built in)"),
+            Some(name) => format!("{name}:{location}"),
         }
     }
 
@@ -72,33 +72,33 @@ impl Source {
     }
 }
 
-/// Reads a policy file, or standard input for `-`: the policy or its faults; the error says why there is
+/// Reads a policy file, or standard input for `-`: the policy or its errors; the error says why there is
 /// nothing to read.
-pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Fault>>, String> {
+pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Diagnostic>>, String> {
     let bytes = input::read(path, READ_LIMIT)?;
     Ok(parse(&bytes))
 }
 
-/// The policy of a text, or its faults.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Policy, Vec<Fault>> {
-    Policy::from_bytes(bytes).map_err(|error| faults_of(bytes, error.faults()))
+/// The policy of a text, or its errors.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Policy, Vec<Diagnostic>> {
+    Policy::from_bytes(bytes).map_err(|error| diagnostics_of(bytes, error.diagnostics()))
 }
 
-/// The faults of a text that is no policy; one alone if it is an OpenAPI document.
-pub(crate) fn faults_of(bytes: &[u8], faults: &[Fault]) -> Vec<Fault> {
+/// The errors of a text that is no policy; one alone if it is an OpenAPI document.
+pub(crate) fn diagnostics_of(bytes: &[u8], diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     if !openapi::is_document(bytes) {
-        return faults.to_vec();
+        return diagnostics.to_vec();
     }
     // What else is wrong with it as a policy helps nobody.
     let message = "this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` takes it first";
-    vec![Fault {
-        place: Place { line: 1, column: 1 },
+    vec![Diagnostic {
+        location: Location { line: 1, column: 1 },
         message: message.to_owned(),
     }]
 }
 
-/// Faults as lines `file:line:column: message`.
-pub(crate) fn in_file(name: &str, faults: &[Fault]) -> String {
-    let line = |fault: &Fault| one_line(&format!("{name}:{fault}")).into_owned();
-    faults.iter().map(line).collect::<Vec<_>>().join("\n")
+/// Errors as lines `file:line:column: message`.
+pub(crate) fn in_file(name: &str, diagnostics: &[Diagnostic]) -> String {
+    let line = |diagnostic: &Diagnostic| one_line(&format!("{name}:{diagnostic}")).into_owned();
+    diagnostics.iter().map(line).collect::<Vec<_>>().join("\n")
 }

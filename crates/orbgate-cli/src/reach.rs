@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::Args;
-use orbgate::{Allow, Digest, Orbs, Place, Reason, Scopes, Token, TokenKind};
-use serde::Serialize;
+use orbgate::{Orbs, Reason, TokenKind};
+use orbgate_analysis::ask::answers::{Reach, Reached};
 
 use crate::answer::short;
 use crate::args::{Kind, given};
@@ -34,60 +34,25 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let text = given(&arguments.scopes);
-    let token = Token {
-        kind,
-        scopes: Scopes::from(text),
-    };
-    let reach = orbgate_analysis::reach(source.engine(), token);
-    let allowed: Vec<_> = reach.map(|allow| Row::new(&allow)).collect();
+    let scopes = String::from_utf8_lossy(text);
+    let reach = Reach::new(source.engine(), kind, &scopes, text);
     if arguments.json {
-        print_json(&Answer {
-            policy: source.engine().digest(),
-            token: TokenAnswer {
-                kind: kind.as_str(),
-                scopes: &String::from_utf8_lossy(text),
-            },
-            allowed: &allowed,
-        })?;
+        print_json(&reach)?;
     } else {
-        output::print(|out| write(out, &allowed, source))?;
+        output::print(|out| write(out, &reach.allowed, source))?;
     }
-    Ok(match allowed.is_empty() {
+    Ok(match reach.allowed.is_empty() {
         true => Exit::Findings,
         false => Exit::Fine,
     })
 }
 
-/// Something that may be called.
-#[derive(Serialize)]
-struct Row<'e> {
-    /// `None` where a scope is asked for without a route.
-    route: Option<&'e str>,
-    scope: &'e str,
-    orbs: Option<Orbs>,
-    reason: Reason,
-    place: Place,
-}
-
-impl<'e> Row<'e> {
-    fn new(allow: &Allow<'e>) -> Self {
-        let (route, scope) = (allow.route(), allow.scope());
-        Self {
-            route: route.map(|route| route.as_str()),
-            scope: scope.name(),
-            orbs: route.map_or_else(|| scope.orbs(), |route| Some(route.orbs())),
-            reason: allow.reason(),
-            place: route.map_or_else(|| scope.place(), |route| route.place()),
-        }
-    }
-}
-
-fn write(out: &mut dyn Write, allowed: &[Row<'_>], source: &Source) -> io::Result<()> {
-    let name = |row: &Row<'_>| match row.route {
+fn write(out: &mut dyn Write, allowed: &[Reached<'_>], source: &Source) -> io::Result<()> {
+    let name = |row: &Reached<'_>| match row.route {
         Some(route) => route.to_owned(),
         None => format!("scope {}", row.scope),
     };
-    let widest = |text: &dyn Fn(&Row<'_>) -> usize| allowed.iter().map(text).max().unwrap_or(0);
+    let widest = |text: &dyn Fn(&Reached<'_>) -> usize| allowed.iter().map(text).max().unwrap_or(0);
     let (width, scopes) = (
         widest(&|row| name(row).len()),
         widest(&|row| row.scope.len()),
@@ -98,12 +63,12 @@ fn write(out: &mut dyn Write, allowed: &[Row<'_>], source: &Source) -> io::Resul
             Reason::ScopeHeld => String::new(),
             reason => format!(", {reason}"),
         };
-        let place = source.at(row.place);
+        let location = source.at(row.location);
         let scope = row.scope;
         writeln!(
             out,
             "{STRONG}{name:width$}{STRONG:#}  {scope:scopes$}  orbs: {orbs}{by}  {FAINT}{}{FAINT:#}",
-            one_line(&place)
+            one_line(&location)
         )?;
     }
     let consuming = allowed
@@ -118,19 +83,6 @@ fn write(out: &mut dyn Write, allowed: &[Row<'_>], source: &Source) -> io::Resul
         consuming.count(),
         short(source.engine().digest())
     )
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    policy: Digest,
-    token: TokenAnswer<'a>,
-    allowed: &'a [Row<'a>],
-}
-
-#[derive(Serialize)]
-struct TokenAnswer<'a> {
-    kind: &'static str,
-    scopes: &'a str,
 }
 
 const HELP: &str = "\

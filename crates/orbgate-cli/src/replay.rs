@@ -7,7 +7,8 @@ use std::time::Instant;
 use clap::{Args, ValueHint};
 use orbgate::{Decision, Engine};
 use orbgate_analysis::{Disagreeing, Shadowed};
-use orbgate_log::{RequestLine, TOO_LONG};
+use orbgate_gate::PublicRoutes;
+use orbgate_log::{RequestLine, Subject, TOO_LONG};
 use serde::Serialize;
 
 use crate::args::STANDARD_INPUT;
@@ -36,6 +37,12 @@ pub(crate) struct Arguments {
     /// Each answer has one more field, `shadow`: what the other policy says, or null.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) shadow: Option<PathBuf>,
+
+    /// Allow a route without a token, such as `GET /healthz`; can be repeated
+    ///
+    /// Its calls are decided as `public_route`.
+    #[arg(long, value_name = "ROUTE")]
+    pub(crate) public: Vec<String>,
 }
 
 impl Arguments {
@@ -58,6 +65,16 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
         None => None,
         Some(file) => Some(Source::load(Some(file))?),
     };
+    let public = PublicRoutes::new(arguments.public.iter().map(String::as_str));
+    let public = public.map_err(|error| Stop::Error(error.to_string()))?;
+    let engines = [
+        Some(source.engine()),
+        candidate.as_ref().map(Source::engine),
+    ];
+    for engine in engines.into_iter().flatten() {
+        let checked = public.check(engine);
+        checked.map_err(|error| Stop::Error(error.to_string()))?;
+    }
     let start = Instant::now();
     let mut log = Log::open(&arguments.file)?;
     let mut out = BufWriter::with_capacity(BUFFER, Screen::beside(&log.bar));
@@ -65,6 +82,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     let policies = Policies {
         enforced: source.engine(),
         candidate: candidate.as_ref().map(Source::engine),
+        public: (!arguments.public.is_empty()).then_some(&public),
     };
     let end = decide_all(&mut log, &mut out, arguments, &policies, &mut tally);
     log.bar.finish_and_clear();
@@ -137,6 +155,7 @@ fn decide_all(
 struct Policies<'e> {
     enforced: &'e Engine,
     candidate: Option<&'e Engine>,
+    public: Option<&'e PublicRoutes>,
 }
 
 impl Policies<'_> {
@@ -148,11 +167,11 @@ impl Policies<'_> {
         tally: &mut Tally,
         to: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let decision = request.decide(self.enforced);
+        let decision = self.decided(request, self.enforced);
         tally.count(&decision);
         let shadowed = self.candidate.map(|candidate| Shadowed {
             enforced: decision,
-            candidate: request.decide(candidate),
+            candidate: self.decided(request, candidate),
         });
         if let Some(shadowed) = &shadowed {
             tally.count_shadowed(shadowed);
@@ -163,6 +182,16 @@ impl Policies<'_> {
             shadow: shadowed.as_ref().map(Shadowed::disagreeing),
         };
         answer.write(to)
+    }
+
+    fn decided<'e>(&self, request: &RequestLine<'_>, engine: &'e Engine) -> Decision<'e> {
+        let public = match (self.public, &request.subject) {
+            (Some(public), Subject::Call { method, target }) => {
+                public.decide(engine, method.as_bytes(), target.as_bytes())
+            }
+            _ => None,
+        };
+        public.unwrap_or_else(|| request.decide(engine))
     }
 }
 
@@ -206,7 +235,7 @@ A line is a request, by route or by scope:
   {\"scope\":\"read:orbs\",\"token\":{\"kind\":\"organisation\",\"scopes\":[\"read:orbs\"]}}
 (each on one line). `token` may be null or absent; `scopes` and
 `allow_bonus_orbs_use` may be absent. A line that is not a request is answered in
-its place by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
+its location by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
 
 Examples:
   orbgate replay requests.jsonl > decisions.jsonl
@@ -214,6 +243,7 @@ Examples:
   orbgate replay requests.jsonl --policy next.yaml | diff decisions.jsonl -
   orbgate replay requests.jsonl --about | grep no_token  # which routes were tried
   orbgate replay requests.jsonl --shadow next.yaml | grep disagreement
+  orbgate replay requests.jsonl --public 'GET /healthz' > decisions.jsonl
 
 Exit codes:
   0  every line was decided, be it allowed or denied

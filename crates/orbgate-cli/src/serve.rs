@@ -59,5 +59,5 @@ Examples:
   orbgate serve --check --config gateway.yaml
 
 Exit codes:
-  0  it was told to end, or the configuration has no fault
-  2  could not run: a fault of the configuration, or no gateway";
+  0  it was told to end, or the configuration has no error
+  2  could not run: an error of the configuration, or no gateway";

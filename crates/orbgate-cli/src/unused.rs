@@ -1,14 +1,12 @@
 //! `orbgate unused`: scopes that tokens carry and never need.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use orbgate::{Digest, Reason, Request, Scopes, Token, TokenKind};
-use orbgate_analysis::{ScopeUsage, ScopeUse};
+use orbgate::{Engine, Request, Scopes, Token, TokenKind};
+use orbgate_analysis::ask::answers::{Carried, LastUse, Unused};
 use orbgate_log::Field;
-use serde::Serialize;
 
 use crate::args::Kind;
 use crate::calls::{self, Asked, Tokens};
@@ -52,80 +50,36 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
             ))
         })?),
     };
-    let mut counted = Counted {
-        usage: ScopeUsage::new(source.engine()),
-        last: HashMap::new(),
-        calls: 0,
-        without: 0,
-    };
+    let mut counted = Unused::new(source.engine());
     let tokens = Tokens { field, kind };
     let wrong = calls::each(&arguments.log, tokens, |line, call| {
-        counted.add(source, line, call)
+        add(&mut counted, source.engine(), line, call);
     })?;
-    let scopes = counted.scopes();
-    if scopes.is_empty() && wrong == 0 {
-        return Err(Stop::Error(counted.nothing_known(arguments)));
+    let answer = counted.answer();
+    if answer.scopes.is_empty() && wrong == 0 {
+        return Err(Stop::Error(nothing_known(&counted, arguments)));
     }
-    let unused = scopes.iter().filter(|scope| scope.used == 0);
-    let unused: Vec<_> = unused.map(|scope| scope.scope.as_str()).collect();
     if arguments.json {
-        print_json(&Answer {
-            policy: source.engine().digest(),
-            calls: counted.calls,
-            without_token: counted.without,
-            unused: &unused,
-            scopes: &scopes,
-        })?;
+        print_json(&answer)?;
     } else {
-        output::print(|out| write(out, &counted, &scopes))?;
+        output::print(|out| write(out, &counted, &answer.scopes))?;
     }
     Ok(match wrong {
-        0 if unused.is_empty() => Exit::Fine,
+        0 if answer.unused.is_empty() => Exit::Fine,
         0 => Exit::Findings,
         _ => Exit::CouldNotRun,
     })
 }
 
-/// What has been counted of a log.
-struct Counted<'e> {
-    usage: ScopeUsage<'e>,
-    /// The last use of each scope.
-    last: HashMap<&'e str, Last>,
-    calls: u64,
-    /// How many calls had no token of a known kind.
-    without: u64,
-}
-
-#[derive(Clone, Serialize)]
-struct Last {
-    line: u64,
-    /// As the log writes it.
-    time: Option<String>,
-}
-
-/// A scope that tokens carried.
-#[derive(Serialize)]
-struct Row {
-    scope: String,
-    granted: u64,
-    used: u64,
-    in_policy: bool,
-    last: Option<Last>,
-}
-
-impl<'e> Counted<'e> {
-    fn add(&mut self, source: &'e Source, line: u64, call: calls::Call<'_>) {
-        self.calls = self.calls.saturating_add(1);
-        let known = |token: &(TokenKind, _)| token.0 != TokenKind::Unknown;
-        let Some((kind, scopes)) = call.token.filter(known) else {
-            self.without = self.without.saturating_add(1);
-            return;
-        };
+/// Counts a call.
+fn add<'e>(counted: &mut Unused<'e>, engine: &'e Engine, line: u64, call: calls::Call<'_>) {
+    let known = |token: &(TokenKind, _)| token.0 != TokenKind::Unknown;
+    let token = call.token.filter(known);
+    let decided = token.as_ref().map(|(kind, scopes)| {
         let token = Some(Token {
-            kind,
-            scopes: Scopes::Text(&scopes),
+            kind: *kind,
+            scopes: Scopes::Text(scopes),
         });
-        let engine = source.engine();
         let decision = match &call.asked {
             Asked::Scope(name) => engine.decide_scope(&**name, token, false),
             Asked::Call(method, target) => engine.decide(&Request {
@@ -135,54 +89,34 @@ impl<'e> Counted<'e> {
                 allow_bonus_orbs_use: false,
             }),
         };
-        self.usage.count_decision(&decision, &scopes, 1);
-        let held = decision.reason() == Reason::ScopeHeld;
-        if let Some(scope) = decision.scope().filter(|_| held) {
-            let time = call
-                .time
-                .map(|time| String::from_utf8_lossy(&time).into_owned());
-            self.last.insert(scope.name(), Last { line, time });
-        }
-    }
-
-    /// Why nothing can be said: that every scope is used would be no answer where none was seen.
-    fn nothing_known(&self, arguments: &Arguments) -> String {
-        let calls = count(number(self.calls), "call");
-        let why = match &arguments.field {
-            _ if self.calls == 0 => format!("there are {calls}"),
-            Some(field) => {
-                format!("the field `{field}` is absent or empty in all of {calls}")
-            }
-            None if self.without > 0 => {
-                "there is no token of a known kind; of an access log, name the field that has scopes with `--field`".to_owned()
-            }
-            None => format!("there is a token with none in each of {calls}"),
-        };
-        format!(
-            "{}: no call carries a scope: {why}",
-            arguments.log.display()
-        )
-    }
-
-    /// The scopes, those first that were never used.
-    fn scopes(&self) -> Vec<Row> {
-        let row = |scope: ScopeUse| {
-            let name = String::from_utf8_lossy(&scope.scope).into_owned();
-            Row {
-                granted: scope.granted,
-                used: scope.used,
-                in_policy: scope.in_policy,
-                last: self.last.get(name.as_str()).cloned(),
-                scope: name,
-            }
-        };
-        let mut rows: Vec<_> = self.usage.scopes().into_iter().map(row).collect();
-        rows.sort_by_key(|row| row.used > 0);
-        rows
-    }
+        (decision, &**scopes)
+    });
+    let time = call.time.as_deref();
+    counted.count(line, decided, || {
+        time.map(|time| String::from_utf8_lossy(time).into_owned())
+    });
 }
 
-fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result<()> {
+/// Why nothing can be said: that every scope is used would be no answer where none was seen.
+fn nothing_known(counted: &Unused<'_>, arguments: &Arguments) -> String {
+    let calls = count(number(counted.calls), "call");
+    let why = match &arguments.field {
+        _ if counted.calls == 0 => format!("there are {calls}"),
+        Some(field) => {
+            format!("the field `{field}` is absent or empty in all of {calls}")
+        }
+        None if counted.without_token > 0 => {
+            "there is no token of a known kind; of an access log, name the field that has scopes with `--field`".to_owned()
+        }
+        None => format!("there is a token with none in each of {calls}"),
+    };
+    format!(
+        "{}: no call carries a scope: {why}",
+        arguments.log.display()
+    )
+}
+
+fn write(out: &mut dyn Write, counted: &Unused<'_>, rows: &[Carried]) -> io::Result<()> {
     let width = rows.iter().map(|row| row.scope.chars().count()).max();
     let width = width.unwrap_or(0).clamp("SCOPE".len(), 60);
     writeln!(
@@ -196,8 +130,8 @@ fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result
         let last = match &row.last {
             None if row.in_policy => "never".to_owned(),
             None => "never, not in the policy".to_owned(),
-            Some(Last { line, time: None }) => format!("line {line}"),
-            Some(Last {
+            Some(LastUse { line, time: None }) => format!("line {line}"),
+            Some(LastUse {
                 line,
                 time: Some(time),
             }) => format!("line {line}, {}", one_line(time)),
@@ -209,7 +143,7 @@ fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result
         )?;
     }
     let calls = count(number(counted.calls), "call");
-    match counted.without {
+    match counted.without_token {
         0 => writeln!(out, "{FAINT}{calls}{FAINT:#}"),
         without => writeln!(
             out,
@@ -220,15 +154,6 @@ fn write(out: &mut dyn Write, counted: &Counted<'_>, rows: &[Row]) -> io::Result
 
 fn number(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    policy: Digest,
-    calls: u64,
-    without_token: u64,
-    unused: &'a [&'a str],
-    scopes: &'a [Row],
 }
 
 const HELP: &str = "\

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use orbgate::{Decision, Digest, Effect, Engine};
-use orbgate_log::{BLANK, RequestLine, Subject, TOO_LONG, TokenObject};
-use serde::{Deserialize, Serialize};
+use orbgate::{Effect, Engine};
+use orbgate_analysis::ask::NamedToken;
+use orbgate_analysis::ask::answers::{Asker, Who};
+use orbgate_log::{BLANK, TOO_LONG};
 
 use crate::args::bytes;
 use crate::calls::Unusable;
@@ -32,29 +33,6 @@ pub(crate) struct Arguments {
     /// Answer as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A line of the file.
-#[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "TokenObject<'l>: Deserialize<'de>")
-)]
-struct Line<'l> {
-    #[serde(default)]
-    name: Option<String>,
-    /// Null for a call without one; not left out.
-    #[serde(borrow, deserialize_with = "Option::deserialize")]
-    token: Option<TokenObject<'l>>,
-}
-
-/// A token, and what it gets.
-#[derive(Serialize)]
-struct Row<'e> {
-    /// `line N` where the line gives none.
-    name: String,
-    line: u64,
-    decision: Decision<'e>,
 }
 
 /// Asks for each token of the file.
@@ -88,14 +66,14 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     }
     let some = rows.iter().any(|row| row.decision.is_allow());
     if arguments.json {
-        print_json(&Answer {
+        print_json(&Who {
             policy: source.engine().digest(),
             method,
             target,
-            tokens: &rows,
+            tokens: rows,
         })?;
     } else {
-        output::print(|out| rows.iter().try_for_each(|row| row.write(out)))?;
+        output::print(|out| rows.iter().try_for_each(|row| write(out, row)))?;
     }
     Ok(match (wrong, some) {
         (true, _) => Exit::CouldNotRun,
@@ -110,59 +88,37 @@ fn ask<'e>(
     method: &str,
     target: &str,
     engine: &'e Engine,
-) -> Result<Row<'e>, String> {
+) -> Result<Asker<'e>, String> {
     let text = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     if text.trim_ascii().is_empty() {
         return Err(BLANK.to_owned());
     }
-    let line: Line<'_> = serde_json::from_str(text).map_err(|error| {
+    let token = NamedToken::parse(text).map_err(|error| {
         let message = error.to_string();
         message.replace(" at line 1 column ", " at column ")
     })?;
-    let request = RequestLine {
-        subject: Subject::Call {
-            method: method.into(),
-            target: target.into(),
-        },
-        token: line.token,
-        allow_bonus_orbs_use: false,
+    Ok(token.ask(number, method, target, engine))
+}
+
+fn write(out: &mut dyn Write, row: &Asker<'_>) -> io::Result<()> {
+    let (style, word) = match Effect::of(row.decision.is_allow()) {
+        effect @ Effect::Allow => (ALLOW, effect.as_str()),
+        effect @ Effect::Deny => (DENY, effect.as_str()),
     };
-    Ok(Row {
-        name: line.name.unwrap_or_else(|| format!("line {number}")),
-        line: number,
-        decision: request.decide(engine),
-    })
-}
-
-impl Row<'_> {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let (style, word) = match Effect::of(self.decision.is_allow()) {
-            effect @ Effect::Allow => (ALLOW, effect.as_str()),
-            effect @ Effect::Deny => (DENY, effect.as_str()),
-        };
-        // Names may be alike, lines are not.
-        let mut name = format!("line {}", self.line);
-        if self.name != name {
-            name = format!("{name}  {}", one_line(&self.name));
-        }
-        let reason = self.decision.reason();
-        let needs = match (self.decision.scope(), self.decision.is_allow()) {
-            (Some(scope), false) => format!(", needs {}", scope.name()),
-            _ => String::new(),
-        };
-        writeln!(
-            out,
-            "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}"
-        )
+    // Names may be alike, lines are not.
+    let mut name = format!("line {}", row.line);
+    if row.name != name {
+        name = format!("{name}  {}", one_line(&row.name));
     }
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    policy: Digest,
-    method: &'a str,
-    target: &'a str,
-    tokens: &'a [Row<'a>],
+    let reason = row.decision.reason();
+    let needs = match (row.decision.scope(), row.decision.is_allow()) {
+        (Some(scope), false) => format!(", needs {}", scope.name()),
+        _ => String::new(),
+    };
+    writeln!(
+        out,
+        "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}"
+    )
 }
 
 const HELP: &str = "\

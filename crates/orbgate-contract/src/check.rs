@@ -1,4 +1,4 @@
-//! Walks along schema and text together, and finds every value that is not of its shape, with its place.
+//! Walks along schema and text together, and finds every value that is not of its shape, with its location.
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ pub(crate) fn check(
         text,
         mode,
         pointer: String::new(),
-        places: BTreeMap::new(),
+        locations: BTreeMap::new(),
         found: Vec::new(),
         most,
     };
@@ -36,22 +36,22 @@ pub(crate) fn check(
     }
     if (contract, mode) == (Contract::RunRecord, Mode::Strict) {
         rules::record(value, &mut |pointer, message| {
-            let place = walk.places.get(&pointer).copied().unwrap_or_default();
-            walk.push(place, pointer, message);
+            let location = walk.locations.get(&pointer).copied().unwrap_or_default();
+            walk.push(location, pointer, message);
         });
     }
     in_order(text, walk.found)
 }
 
-/// Findings in the order of the text, their places turned into lines.
+/// Findings in the order of the text, their locations turned into lines.
 fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding> {
-    found.sort_by_key(|(place, ..)| *place);
+    found.sort_by_key(|(location, ..)| *location);
     let (mut line, mut counted) = (1_usize, 0);
-    let findings = found.into_iter().map(|(place, pointer, message)| {
-        let passed = text.as_bytes().get(counted..place).unwrap_or_default();
+    let findings = found.into_iter().map(|(location, pointer, message)| {
+        let passed = text.as_bytes().get(counted..location).unwrap_or_default();
         let newlines = passed.iter().filter(|byte| **byte == b'\n').count();
         line = line.saturating_add(newlines);
-        counted = place;
+        counted = location;
         Finding {
             line,
             pointer,
@@ -70,8 +70,8 @@ struct Walk<'a> {
     /// Where the walk is.
     pointer: String,
     /// Where the values that it has seen begin, in bytes from the start of the text, for the rules.
-    places: BTreeMap<String, usize>,
-    /// What is wrong: place, pointer and message.
+    locations: BTreeMap<String, usize>,
+    /// What is wrong: location, pointer and message.
     found: Vec<(usize, String, String)>,
     /// The most findings that are kept: a short text can have very many.
     most: usize,
@@ -80,9 +80,9 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// A value, and the schema that it must follow.
     fn value(&mut self, schema: &'a Value, raw: &'a RawValue) {
-        let place = self.offset(raw);
+        let location = self.offset(raw);
         if self.mode == Mode::Strict {
-            self.places.insert(self.pointer.clone(), place);
+            self.locations.insert(self.pointer.clone(), location);
         }
         let kind = JsonType::of(raw);
         if kind == JsonType::Null && allows_null(schema) {
@@ -90,26 +90,26 @@ impl<'a> Walk<'a> {
         }
         let schema = described(self.schema, schema);
         match wanted(schema) {
-            None if schema == &Value::Bool(false) => self.find(place, "nothing may be here"),
+            None if schema == &Value::Bool(false) => self.find(location, "nothing may be here"),
             None => {}
             Some(JsonType::Integer) if kind == JsonType::Number => {
                 let wrong = "must be an integer of 64 bits without fraction or exponent, not";
-                self.find(place, &format!("{wrong} `{}`", shown(raw.get())));
+                self.find(location, &format!("{wrong} `{}`", shown(raw.get())));
             }
             Some(wanted) if !wanted.includes(kind) => {
-                self.find(place, &format!("must be {wanted}, not {kind}"));
+                self.find(location, &format!("must be {wanted}, not {kind}"));
             }
-            Some(JsonType::Object) => self.object(schema, raw, place),
-            Some(JsonType::Array) => self.array(schema, raw, place),
+            Some(JsonType::Object) => self.object(schema, raw, location),
+            Some(JsonType::Array) => self.array(schema, raw, location),
             Some(JsonType::String) if self.mode == Mode::Strict && has_format(schema, "uuid") => {
-                self.uuid(raw, place);
+                self.uuid(raw, location);
             }
             Some(_) => {}
         }
     }
 
-    fn object(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
-        let Some(Members(members)) = self.read(raw.get(), place) else {
+    fn object(&mut self, schema: &'a Value, raw: &'a RawValue, location: usize) {
+        let Some(Members(members)) = self.read(raw.get(), location) else {
             return;
         };
         let mut seen = BTreeSet::new();
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         }
         for name in required(schema).filter(|name| !seen.contains(*name)) {
             if let Some(message) = property(schema, name).and_then(|schema| self.missing(schema)) {
-                self.below(name, |walk| walk.find(place, &message));
+                self.below(name, |walk| walk.find(location, &message));
             }
         }
     }
@@ -152,12 +152,12 @@ impl<'a> Walk<'a> {
         Some(format!("missing, and required{but}"))
     }
 
-    fn array(&mut self, schema: &'a Value, raw: &'a RawValue, place: usize) {
+    fn array(&mut self, schema: &'a Value, raw: &'a RawValue, location: usize) {
         // Elements whose type is not shown are not checked.
         let Some(items) = schema.get("items").filter(|items| items.is_object()) else {
             return;
         };
-        let Some(elements) = self.read::<Vec<&RawValue>>(raw.get(), place) else {
+        let Some(elements) = self.read::<Vec<&RawValue>>(raw.get(), location) else {
             return;
         };
         for (index, raw) in elements.into_iter().enumerate() {
@@ -165,10 +165,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn uuid(&mut self, raw: &'a RawValue, place: usize) {
-        let text: Option<String> = self.read(raw.get(), place);
+    fn uuid(&mut self, raw: &'a RawValue, location: usize) {
+        let text: Option<String> = self.read(raw.get(), location);
         if let Some(text) = text.filter(|text| !is_uuid(text)) {
-            self.find(place, &format!("must be a UUID, not `{}`", shown(&text)));
+            self.find(location, &format!("must be a UUID, not `{}`", shown(&text)));
         }
     }
 
@@ -184,21 +184,21 @@ impl<'a> Walk<'a> {
 
     /// Reads a part of the text. All of it has been read before, as a value; if this reader disagreed, that
     /// would be a finding, too.
-    fn read<T: Deserialize<'a>>(&mut self, text: &'a str, place: usize) -> Option<T> {
+    fn read<T: Deserialize<'a>>(&mut self, text: &'a str, location: usize) -> Option<T> {
         let read = serde_json::from_str(text);
         if read.is_err() {
-            self.find(place, "cannot be read as JSON");
+            self.find(location, "cannot be read as JSON");
         }
         read.ok()
     }
 
-    fn find(&mut self, place: usize, message: &str) {
-        self.push(place, self.pointer.clone(), message.to_owned());
+    fn find(&mut self, location: usize, message: &str) {
+        self.push(location, self.pointer.clone(), message.to_owned());
     }
 
-    fn push(&mut self, place: usize, pointer: String, message: String) {
+    fn push(&mut self, location: usize, pointer: String, message: String) {
         if self.found.len() < self.most {
-            self.found.push((place, pointer, message));
+            self.found.push((location, pointer, message));
         }
     }
 

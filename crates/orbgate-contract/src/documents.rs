@@ -145,12 +145,12 @@ struct Reading {
     documents: usize,
     findings: Vec<Finding>,
     /// Where the next document begins.
-    place: Position,
+    location: Position,
     /// Nothing more is read.
     done: bool,
 }
 
-/// A place in a text: its line, and the characters before it on that line.
+/// A location in a text: its line, and the characters before it on that line.
 #[derive(Clone, Copy, Debug)]
 struct Position {
     line: usize,
@@ -158,7 +158,7 @@ struct Position {
 }
 
 impl Position {
-    /// The place after this text.
+    /// The location after this text.
     fn after(self, text: &str) -> Self {
         let newlines = text.bytes().filter(|byte| *byte == b'\n').count();
         match text.rsplit_once('\n') {
@@ -182,7 +182,7 @@ impl Reading {
             most,
             documents: 0,
             findings: Vec::new(),
-            place: Position {
+            location: Position {
                 line: 1,
                 characters: 0,
             },
@@ -200,7 +200,7 @@ impl Reading {
                 (str::from_utf8(valid).unwrap_or_default(), cut)
             }
         };
-        let begin = self.place;
+        let begin = self.location;
         let is_whole = more == More::Never && is_text;
         let mut documents = Deserializer::from_str(text).into_iter::<Value>();
         let mut start = 0;
@@ -231,7 +231,7 @@ impl Reading {
         }
         if !is_text {
             let rest = text.get(start..).unwrap_or_default();
-            let line = self.place.after(rest).line;
+            let line = self.location.after(rest).line;
             self.stop(Finding::whole(line, "not UTF-8".to_owned()));
         }
         start
@@ -241,7 +241,7 @@ impl Reading {
         self.documents = self.documents.saturating_add(1);
         let left = self.most.saturating_sub(self.findings.len());
         for mut finding in check(self.contract, text, value, self.mode, left) {
-            let before = self.place.line.saturating_sub(1);
+            let before = self.location.line.saturating_sub(1);
             finding.line = finding.line.saturating_add(before);
             self.findings.push(finding);
         }
@@ -249,7 +249,9 @@ impl Reading {
     }
 
     fn pass(&mut self, text: &str, start: usize, end: usize) {
-        self.place = self.place.after(text.get(start..end).unwrap_or_default());
+        self.location = self
+            .location
+            .after(text.get(start..end).unwrap_or_default());
     }
 
     fn stop(&mut self, finding: Finding) {
@@ -286,8 +288,8 @@ fn is_in_number(error: &serde_json::Error, text: &str) -> bool {
 /// What cannot be read, in the reader's words, and at which character of its line.
 fn unreadable(error: &serde_json::Error, text: &str, begin: Position) -> Finding {
     let message = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let location = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&location).unwrap_or(&message);
     let message = message.replace("EOF while parsing", "the text ends within");
     let lines = error.line().saturating_sub(1);
     let line = text.split('\n').nth(lines).unwrap_or_default().as_bytes();

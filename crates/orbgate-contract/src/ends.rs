@@ -69,7 +69,7 @@ mod tests {
         ] {
             let mut ends = Ends::Between;
             let found = text.bytes().position(|byte| ends.scan(&[byte]));
-            assert_eq!(found.map(|place| place + 1), Some(at), "{text}");
+            assert_eq!(found.map(|position| position + 1), Some(at), "{text}");
         }
         for text in ["{", "12", "\"a", "[\"]\"", " ", "{\"a\": [}"] {
             assert!(!Ends::Between.scan(text.as_bytes()), "{text}");

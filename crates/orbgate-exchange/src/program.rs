@@ -78,7 +78,19 @@ impl Program {
     }
 
     pub(crate) fn start(&self, policy: &Path, tokens: &Path, gated: Gated) -> Result<Running> {
+        self.start_with(policy, tokens, gated, &[])
+    }
+
+    /// The same with routes that need no token.
+    pub(crate) fn start_with(
+        &self,
+        policy: &Path,
+        tokens: &Path,
+        gated: Gated,
+        public: &[String],
+    ) -> Result<Running> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
+        command.args(public.iter().flat_map(|route| ["--public", route]));
         command.args((gated == Gated::No).then_some("--ungated"));
         // A group of its own, because the program may be started by another, as `go run` does.
         command.process_group(0);
@@ -117,7 +129,7 @@ impl Program {
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(
             output.status.code() == Some(2) && !output.stderr.is_empty() && said.is_empty(),
-            "a file with faults: {}, `{said}`",
+            "a file with errors: {}, `{said}`",
             output.status
         );
         Ok(())

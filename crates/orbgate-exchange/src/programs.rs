@@ -28,7 +28,7 @@ const LANGUAGES: &[Language] = &[
         name: "rust",
         needs: "cargo --version",
         frameworks: &[],
-        build: &["cargo build --quiet -p orbgate-tower --all-features --example gate"],
+        build: &["cargo build --quiet --workspace --all-features --example gate"],
         start: "target/debug/examples/gate",
         drops_empty_headers: false,
     },

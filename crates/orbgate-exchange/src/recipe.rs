@@ -40,9 +40,9 @@ pub(crate) struct Recipe {
 enum Alteration {
     /// Adds this text.
     Append(String),
-    /// Puts this text in place of the signature.
+    /// Puts this text instead of the signature.
     Signature(String),
-    /// Puts this text in place of the whole token.
+    /// Puts this text instead of the whole token.
     Whole(String),
     /// Repeats the whole token's first letter up to this length.
     Longer(usize),
@@ -143,7 +143,7 @@ impl Alteration {
     }
 }
 
-/// An object with these members put in place of what it has, as text.
+/// An object with these members put instead of what it has, as text.
 fn changed(object: Value, changes: &BTreeMap<String, Value>, now: u64) -> Result<String> {
     let Value::Object(mut members) = object else {
         bail!("not an object");

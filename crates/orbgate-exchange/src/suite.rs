@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use orbgate::{Decision, Engine, Policy, Request, Scopes, Token, TokenKind};
+use orbgate::{Engine, Policy, Request, Scopes, Token, TokenKind};
 use serde::Deserialize;
 
 use crate::groups::Group;
@@ -42,7 +42,7 @@ pub struct Saw {
 /// A request, and what is known of it.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    pub place: String,
+    pub location: String,
     pub bytes: Vec<u8>,
     pub method: Vec<u8>,
     pub target: Vec<u8>,
@@ -55,6 +55,8 @@ pub(crate) struct Open<'s> {
     suite: &'s Suite,
     pub(crate) running: Running,
     pub(crate) engine: Engine,
+    /// Routes that need no token.
+    public: Vec<String>,
     /// The bodies of all answers from the service.
     bodies: Mutex<Vec<String>>,
 }
@@ -121,6 +123,17 @@ impl Suite {
         self.open_file(&crate::world::policy(policy))
     }
 
+    /// The same with routes that need no token.
+    pub(crate) fn open_with(&self, policy: &str, public: &[String]) -> Result<Open<'_>> {
+        let (file, tokens) = (crate::world::policy(policy), self.world.tokens());
+        let running = self
+            .program
+            .start_with(&file, &tokens, Gated::Yes, public)?;
+        let mut open = self.opened(running, &file)?;
+        open.public = public.to_vec();
+        Ok(open)
+    }
+
     pub(crate) fn open_file(&self, file: &Path) -> Result<Open<'_>> {
         let running = self.program.start(file, &self.world.tokens(), Gated::Yes)?;
         self.opened(running, file)
@@ -132,6 +145,7 @@ impl Suite {
             suite: self,
             running,
             engine: Engine::new(&Policy::from_bytes(&std::fs::read(file)?)?),
+            public: Vec::new(),
             bodies: Mutex::default(),
         })
     }
@@ -161,10 +175,7 @@ impl Expected {
             token,
             allow_bonus_orbs_use: false,
         });
-        let route = match &decision {
-            Decision::Allow(allow) => allow.route(),
-            Decision::Deny(deny) => deny.route(),
-        };
+        let route = decision.route();
         let charge = decision.charge();
         let saw = decision.is_allow().then(|| Saw {
             method: String::from_utf8_lossy(method).into_owned(),
@@ -228,7 +239,7 @@ impl Open<'_> {
             Ok(answer) => answer,
             Err(error) => {
                 self.suite
-                    .fail(format!("{}\n  no answer: {error}", sent.place));
+                    .fail(format!("{}\n  no answer: {error}", sent.location));
                 return Answer::default();
             }
         };
@@ -327,6 +338,9 @@ impl Open<'_> {
             .token
             .as_ref()
             .map(|(kind, scopes)| token(kind, scopes));
+        if self.is_public(&saw) {
+            return None;
+        }
         let engine = Expected::of(
             &self.engine,
             saw.method.as_bytes(),
@@ -341,8 +355,25 @@ impl Open<'_> {
         }
     }
 
+    /// Whether the service saw a call of a public route, of which it's told nothing else.
+    fn is_public(&self, saw: &Saw) -> bool {
+        let path = saw.target.split('?').next().unwrap_or_default();
+        let fits = |route: &String| {
+            let (method, template) = route.split_once(' ').unwrap_or_default();
+            let (mut ours, mut theirs) = (template.split('/'), path.split('/'));
+            let same = ours.by_ref().zip(theirs.by_ref()).all(|(ours, theirs)| {
+                ours == theirs || ours.starts_with('{') && !theirs.is_empty()
+            });
+            method == saw.method
+                && same
+                && template.matches("/").count() == path.matches("/").count()
+        };
+        let told = (&saw.route, &saw.scope, &saw.kind, saw.consumes);
+        told == (&None, &None, &None, None) && self.public.iter().any(fits)
+    }
+
     /// The end of a run: everything that reached the service is an answer that was judged, and nothing shows a token.
-    pub(crate) fn close(mut self, place: &str) -> Result<Counted> {
+    pub(crate) fn close(mut self, location: &str) -> Result<Counted> {
         let counted = self.running.count()?;
         let mut records = self.running.records();
         let mut bodies = core::mem::take(&mut *self.bodies.lock().unwrap());
@@ -354,19 +385,19 @@ impl Open<'_> {
             let what = format!(
                 "the service was reached {records} times, and answered {bodies} times: {unknown:?}"
             );
-            self.suite.fail(format!("{place}\n  {what}"));
+            self.suite.fail(format!("{location}\n  {what}"));
         }
         let allowed = counted.decisions.as_ref().and_then(|all| all.get("allow"));
         let allowed = allowed.copied().unwrap_or_default();
         if allowed != u64::try_from(bodies.len())? {
             let bodies = bodies.len();
             self.suite.fail(format!(
-                "{place}\n  {bodies} calls reached the service, and {allowed} were counted"
+                "{location}\n  {bodies} calls reached the service, and {allowed} were counted"
             ));
         }
         if self.suite.world.shows_a_token(&self.running.output()) {
             self.suite
-                .fail(format!("{place}\n  the output shows a token"));
+                .fail(format!("{location}\n  the output shows a token"));
         }
         Ok(counted)
     }
@@ -389,7 +420,7 @@ fn shown(sent: &Sent, answer: &Answer, wrong: &str) -> String {
         .map(|(name, value)| format!("\n    {name}: {value}"));
     format!(
         "{}\n  {wrong}\n  sent:\n    {}\n  came:\n    {}{}\n    {}",
-        sent.place,
+        sent.location,
         lines(&sent.bytes).trim_end(),
         answer.status,
         headers.collect::<String>(),

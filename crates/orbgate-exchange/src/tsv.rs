@@ -10,7 +10,7 @@ use crate::world::root;
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// File, line and name.
-    pub(crate) place: String,
+    pub(crate) location: String,
     pub(crate) policy: String,
     pub(crate) method: Vec<u8>,
     pub(crate) target: Vec<u8>,
@@ -49,7 +49,7 @@ pub(crate) fn rows(file: &str) -> Result<Vec<Row>> {
             anyhow::bail!("{file}.tsv:{number}: too few cells");
         };
         let row = Row {
-            place: format!("{file}.tsv:{number}: {name}"),
+            location: format!("{file}.tsv:{number}: {name}"),
             policy: policy.to_owned(),
             method: unescape(method)?,
             target: unescape(target)?,

@@ -120,7 +120,7 @@ impl Connection {
         Ok(self.ahead)
     }
 
-    /// Reads until this finds a place; none, if the other side has closed before.
+    /// Reads until this finds a position; none, if the other side has closed before.
     fn read_until(
         &mut self,
         find: impl Fn(&[u8]) -> Option<usize>,

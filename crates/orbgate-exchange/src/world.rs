@@ -26,13 +26,14 @@ pub struct World {
 }
 
 /// Every issuer, and how it behaves.
-pub(crate) const ISSUERS: [(&str, Conduct); 14] = [
+pub(crate) const ISSUERS: [(&str, Conduct); 15] = [
     ("main", Conduct::Right),
     ("rotating", Conduct::Right),
     ("asked", Conduct::Right),
     ("twins", Conduct::SaysTwins),
     ("closes", Conduct::Closes),
     ("drips", Conduct::Drips),
+    ("crowded", Conduct::Drips),
     ("huge", Conduct::Huge),
     ("endless", Conduct::Endless),
     ("fails", Conduct::Fails),
@@ -115,7 +116,7 @@ impl World {
             "max_lifetime_seconds": 3600,
         });
         // The others are found by discovery.
-        if ["asked", "drips"].contains(&name) {
+        if ["asked", "drips", "crowded"].contains(&name) {
             found["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
         }
         if name == "down" {

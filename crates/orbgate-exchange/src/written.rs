@@ -16,6 +16,9 @@ use crate::world::{World, root};
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
     pub(crate) policy: String,
+    /// Routes that need no token.
+    #[serde(default)]
+    pub(crate) public: Vec<String>,
     request: String,
     answer: Expected,
     exchanges: Vec<Entry>,
@@ -28,7 +31,7 @@ struct Entry {
     /// Instead of the file's.
     request: Option<String>,
     answer: Option<Expected>,
-    /// In place of `{token}`.
+    /// Instead of `{token}`.
     token: Option<Recipe>,
     /// The code of the refusal.
     refused: Option<String>,
@@ -42,7 +45,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     /// File and name.
-    pub(crate) place: String,
+    pub(crate) location: String,
     /// With `{token}` where the token is to be.
     request: Vec<u8>,
     token: Option<Recipe>,
@@ -75,7 +78,7 @@ impl Exchange {
         let (method, target) = self.line();
         let known = recipe.filter(|_| self.expected.status != 401);
         Ok(Sent {
-            place: self.place.clone(),
+            location: self.location.clone(),
             bytes: self.bytes(bearer.as_deref()),
             method: method.to_vec(),
             target: target.to_vec(),
@@ -111,7 +114,8 @@ pub struct Written {
 /// If a file is not as its guide says.
 pub fn written(world: &World) -> Result<Vec<Written>> {
     let mut all = Vec::new();
-    for (name, file) in files()? {
+    let files = files()?.into_iter();
+    for (name, file) in files.filter(|(_, file)| file.public.is_empty()) {
         let policy = file.policy.clone();
         for exchange in file.exchanges(&name)? {
             all.push(Written {
@@ -155,12 +159,12 @@ pub(crate) fn files() -> Result<Vec<(String, File)>> {
 impl File {
     pub(crate) fn exchanges(self, name: &str) -> Result<Vec<Exchange>> {
         let exchanges = self.exchanges.into_iter().map(|written| {
-            let place = format!("{name}: {}", written.name);
+            let location = format!("{name}: {}", written.name);
             let request = written.request.as_ref().unwrap_or(&self.request);
             let mut expected = written.answer.unwrap_or_else(|| self.answer.clone());
             ensure!(
                 (expected.status == 200) == written.saw.is_some(),
-                "{place}: `saw` goes with 200"
+                "{location}: `saw` goes with 200"
             );
             expected.saw = written.saw;
             Ok(Exchange {
@@ -172,7 +176,7 @@ impl File {
                 expected,
                 empty_header: written.empty_header,
                 refused: written.refused,
-                place,
+                location,
             })
         });
         exchanges.collect()

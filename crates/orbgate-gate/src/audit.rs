@@ -3,6 +3,8 @@
 use orbgate::{Decision, TokenKind};
 use serde::{Serialize, Serializer};
 
+use crate::credentials::{Credentials, Verified};
+
 /// What an audit says of a decision: as JSON, a line of its own.
 ///
 /// It has the decision as `orbgate decide --json` has it, with the policy's digest. It also has the time, and the route that the
@@ -44,6 +46,20 @@ pub struct AuditToken {
     /// Why it is refused.
     #[serde(rename = "token_refused")]
     pub refused: Option<&'static str>,
+}
+
+impl<T: Verified> From<&Credentials<T>> for AuditToken {
+    fn from(credentials: &Credentials<T>) -> Self {
+        let (kind, fingerprint) = match credentials {
+            Credentials::Token(token) => (Some(token.token().kind), token.fingerprint()),
+            _ => (None, None),
+        };
+        Self {
+            kind,
+            fingerprint,
+            refused: credentials.refused(),
+        }
+    }
 }
 
 fn kind<S: Serializer>(kind: &Option<TokenKind>, to: S) -> Result<S::Ok, S::Error> {

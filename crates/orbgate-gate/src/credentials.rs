@@ -1,7 +1,7 @@
 //! What a request says of its caller: nothing, a token, or something else.
 
 use orbgate::{Scopes, Token, TokenKind};
-use orbgate_token::{TokenError, bearer};
+use orbgate_token::{TokenError, VerifiedToken, bearer};
 
 /// What a request says of its caller, with what is known of its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,27 +40,67 @@ impl<T> Credentials<T> {
         !matches!(self, Self::Unreadable)
     }
 
-    /// The token as an engine takes it, from what is known of it. A refused one is of unknown kind, which denies.
-    pub fn token<'t>(&'t self, token: impl FnOnce(&'t T) -> Token<'t>) -> Option<Token<'t>> {
+    /// The token as an engine takes it. A refused one is of unknown kind, which denies.
+    pub fn token(&self) -> Option<Token<'_>>
+    where
+        T: Verified,
+    {
         match self {
             Self::None => None,
             Self::Unreadable | Self::Refused(_) => Some(Token {
                 kind: TokenKind::Unknown,
                 scopes: Scopes::Text(b""),
             }),
-            Self::Token(known) => Some(token(known)),
+            Self::Token(known) => Some(known.token()),
+        }
+    }
+
+    /// What is known of the token, if it is valid.
+    pub fn verified(self) -> Option<T> {
+        match self {
+            Self::Token(token) => Some(token),
+            _ => None,
         }
     }
 
     /// Why the token is refused: a code of `orbgate_token::TokenError` or of another verifier, or
-    /// `authorization_header`. For logs and counters; a caller learns none of it.
+    /// `authorization_header`; `unknown_kind` for a token that is right and of no known kind. For logs and counters; a caller learns none
+    /// of it.
     #[must_use]
-    pub const fn refused(&self) -> Option<&'static str> {
+    pub fn refused(&self) -> Option<&'static str>
+    where
+        T: Verified,
+    {
         match self {
-            Self::None | Self::Token(_) => None,
+            Self::None => None,
+            Self::Token(known) => match known.token().kind {
+                TokenKind::Unknown => Some(TokenError::UnknownKind.as_str()),
+                _ => None,
+            },
             Self::Unreadable => Some("authorization_header"),
             Self::Refused(code) => Some(code),
         }
+    }
+}
+
+/// What is known of a verified token.
+pub trait Verified: Clone + Send + Sync + 'static {
+    /// The token as an engine takes it.
+    fn token(&self) -> Token<'_>;
+
+    /// A name for the token in the audit, which must reveal nothing of the token: a hash, say.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Verified for VerifiedToken {
+    fn token(&self) -> Token<'_> {
+        Self::token(self)
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        Some(Self::fingerprint(self).to_string())
     }
 }
 

@@ -1,14 +1,13 @@
 //! The gate: rules and keys, asked about one request after another.
 
+use core::borrow::Borrow;
 use core::time::Duration;
 
 use orbgate::Engine;
-use orbgate_token::{
-    AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, TokenError, VerifiedToken, Wait,
-};
+use orbgate_token::{AttemptId, Fetch, FetchError, Judged, KeyCache, Now, Response, Wait};
 
 use crate::answer::Answer;
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, Verified};
 use crate::request::Request;
 use crate::rules::Rules;
 use crate::step::{Checking, Held, Step, Waiting};
@@ -18,31 +17,26 @@ use crate::step::{Checking, Held, Step, Waiting};
 /// One for all threads: `Send + Sync`, and no call waits for I/O or for a signature. The [crate's page](crate) shows the loop
 /// that drives it.
 #[derive(Debug)]
-pub struct Gate {
-    rules: Rules,
-    keys: KeyCache,
+pub struct Gate<R = Rules, K = KeyCache> {
+    rules: R,
+    keys: K,
 }
 
-impl Gate {
-    /// Answers by these rules, with the tokens that these keys verify.
-    #[must_use]
-    pub const fn new(rules: Rules, keys: KeyCache) -> Self {
-        Self { rules, keys }
-    }
-
+impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
     /// Asks about a request, to be decided by this engine.
     ///
     /// The engine that the answer comes from decides: [`Gate::resume`] may be given a later one. A request that is malformed
     /// whatever its token is answered at once, and its token isn't read.
     pub fn ask<'e>(&self, engine: &'e Engine, request: &Request<'_>, now: Now) -> Step<'e> {
-        let token = match self.rules.token(engine, request) {
+        let opened = self.rules().open(engine, request);
+        let token = match opened.token() {
             Ok(token) => token,
-            Err(known) => return Step::Answer(self.decide(engine, request, known)),
+            Err(known) => return Step::Answer(opened.decide(known)),
         };
-        let asked = self.keys.ask(now.monotonic);
+        let asked = self.keys().ask(now.monotonic);
         let mut asked = asked.holding_a_thread(request.holds_thread);
-        match self.keys.judge(token, &mut asked, now) {
-            Judged::Verdict(verdict) => Step::Answer(self.decide(engine, request, verdict.into())),
+        match self.keys().judge(token, &mut asked, now) {
+            Judged::Verdict(verdict) => Step::Answer(opened.decide(verdict.into())),
             Judged::Wait(wait) => Step::Wait(Waiting {
                 held: Held::new(request),
                 token: token.into(),
@@ -64,8 +58,10 @@ impl Gate {
             mut asked,
             ..
         } = waiting;
-        match self.keys.judge(&*token, &mut asked, now) {
-            Judged::Verdict(verdict) => Step::Answer(self.decide_held(engine, &held, verdict)),
+        match self.keys().judge(&*token, &mut asked, now) {
+            Judged::Verdict(verdict) => {
+                Step::Answer(self.decide(engine, &held.request(), verdict.into()))
+            }
             Judged::Wait(wait) => Step::Wait(Waiting {
                 held,
                 token,
@@ -85,35 +81,12 @@ impl Gate {
         now: Now,
     ) -> Answer<'e> {
         let verdict = checking.check.finish(is_right, now.time);
-        self.decide_held(engine, &checking.held, verdict)
-    }
-
-    /// The answer to a request with credentials that are judged already, by this gate or by another verifier.
-    ///
-    /// Pure. Ask it again with [`Request::allow_bonus_orbs_use`] once the body of an allowed request is read.
-    pub fn decide<'e>(
-        &self,
-        engine: &'e Engine,
-        request: &Request<'_>,
-        credentials: Credentials<VerifiedToken>,
-    ) -> Answer<'e> {
-        let token = credentials.token(VerifiedToken::token);
-        let decided = self.rules.decide(engine, request, token);
-        self.rules.answer(decided, credentials)
-    }
-
-    fn decide_held<'e>(
-        &self,
-        engine: &'e Engine,
-        held: &Held,
-        verdict: Result<VerifiedToken, TokenError>,
-    ) -> Answer<'e> {
-        self.decide(engine, &held.request(), verdict.into())
+        self.decide(engine, &checking.held.request(), verdict.into())
     }
 
     /// What to fetch next, if there is anything: ask after each call. See [`KeyCache::next_fetch`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
-        self.keys.next_fetch(now)
+        self.keys().next_fetch(now)
     }
 
     /// What came of a fetch; returns what to fetch next for it. See [`KeyCache::fetched`].
@@ -123,29 +96,49 @@ impl Gate {
         result: Result<Response<'_>, FetchError>,
         now: Duration,
     ) -> Option<Fetch> {
-        self.keys.fetched(attempt, result, now)
+        self.keys().fetched(attempt, result, now)
     }
 
     /// Whether what a request waits for is over.
     #[must_use]
     pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
-        self.keys.is_over(wait, now)
+        self.keys().is_over(wait, now)
     }
 
     /// Asks for every issuer's keys, at a start. See [`KeyCache::warm`].
     pub fn warm(&self, now: Duration) -> Vec<Wait> {
-        self.keys.warm(now)
-    }
-
-    /// The rules.
-    #[must_use]
-    pub const fn rules(&self) -> &Rules {
-        &self.rules
+        self.keys().warm(now)
     }
 
     /// The keys: to revoke one, to forget an issuer's, and for health checks.
     #[must_use]
-    pub const fn keys(&self) -> &KeyCache {
-        &self.keys
+    pub fn keys(&self) -> &KeyCache {
+        self.keys.borrow()
+    }
+}
+
+impl<R: Borrow<Rules>, K> Gate<R, K> {
+    /// Answers by these rules, with the tokens that these keys verify. If another verifier judges the tokens, the keys are `()`.
+    #[must_use]
+    pub const fn new(rules: R, keys: K) -> Self {
+        Self { rules, keys }
+    }
+
+    /// The answer to a request with credentials that are judged already, by this gate or by another verifier.
+    ///
+    /// Pure. Before another verifier judges a token, [open](Rules::open) the request, because the token of a malformed one isn't read.
+    pub fn decide<'e, T: Verified>(
+        &self,
+        engine: &'e Engine,
+        request: &Request<'_>,
+        credentials: Credentials<T>,
+    ) -> Answer<'e, T> {
+        self.rules().open(engine, request).decide(credentials)
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        self.rules.borrow()
     }
 }

@@ -1,7 +1,5 @@
 //! The route that a router has taken, against the one that was decided.
 
-use orbgate::Decision;
-
 /// Whether two templates match the same paths: they may differ only in the names of their parameters.
 ///
 /// Parameters are written `{name}`. A wildcard (`{*rest}`) is not a parameter: it matches more than a policy's template
@@ -41,36 +39,6 @@ pub enum Matched<'r> {
     Template(&'r str),
     /// The router does not say: a fallback, or a service below a prefix. What would be allowed is denied.
     Unknown,
-}
-
-/// A request that would be allowed by one route, and has gone to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "both sides of a comparison")]
-pub struct Misrouted<'e, 'r> {
-    /// The allowed decision, which does not count.
-    pub allowed: Decision<'e>,
-    /// The router's template; empty where it is not known.
-    pub matched: &'r str,
-}
-
-impl<'r> Matched<'r> {
-    /// How the router and an allowed decision disagree.
-    pub(crate) fn instead_of<'e>(self, decision: &Decision<'e>) -> Option<Misrouted<'e, 'r>> {
-        let Decision::Allow(allow) = decision else {
-            return None;
-        };
-        let template = allow.route().map_or("", |route| route.template());
-        let matched = match self {
-            Self::Nothing => return None,
-            Self::Template(taken) if same_template(taken, template) => return None,
-            Self::Template(taken) => taken,
-            Self::Unknown => "",
-        };
-        Some(Misrouted {
-            allowed: *decision,
-            matched,
-        })
-    }
 }
 
 #[cfg(test)]

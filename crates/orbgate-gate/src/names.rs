@@ -34,7 +34,7 @@ names! {
     LOAD_LOADED = "loaded";
     /// A result: its file cannot be read.
     LOAD_UNREADABLE = "unreadable";
-    /// A result: it has faults.
+    /// A result: it has errors.
     LOAD_REFUSED = "refused";
     /// A result: it has no end marker.
     LOAD_UNFINISHED = "unfinished";

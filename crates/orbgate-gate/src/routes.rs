@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use orbgate::{Engine, Request, Token};
 
 use crate::matched::is_parameter;
+use crate::public::PublicRoutes;
 
-/// Compares the routes of a service, each a method and a template, with those of a policy: call it when a service
+/// Compares the routes of a service, each a method and a template, with those of a policy and the public ones: call it when a service
 /// starts, and in its tests. Parameters are written `{name}`, wildcards `{*name}`.
 ///
 /// No gate protects a route that the policy lacks: a policy with `GET /users/{id}` lets
@@ -17,7 +18,7 @@ use crate::matched::is_parameter;
 /// use orbgate::Engine;
 ///
 /// let engine = Engine::external();
-/// let error = orbgate_gate::check_routes(engine, [("GET", "/api/v1/external/voxies/export")]).unwrap_err();
+/// let error = orbgate_gate::check_routes(engine, None, [("GET", "/api/v1/external/voxies/export")]).unwrap_err();
 /// let export = &error.undeclared()[0];
 /// assert_eq!(export.route, "GET /api/v1/external/voxies/export");
 /// assert_eq!(export.decided_as.as_deref(), Some("GET /api/v1/external/voxies/{voxieId}"));
@@ -26,16 +27,20 @@ use crate::matched::is_parameter;
 ///
 /// # Errors
 ///
-/// Every route that only the service has, and every route that only the policy has.
+/// Every route that only the service has, and every route that only the policy or the public routes have.
 pub fn check_routes<'a>(
     engine: &Engine,
+    public: Option<&PublicRoutes>,
     routes: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), RoutesDiffer> {
     let routes: Vec<_> = routes.into_iter().collect();
     let value = value(engine);
-    let declared = engine
-        .routes()
-        .map(|route| (route.method(), key(route.template())));
+    let known = || {
+        let public = public.into_iter().flat_map(|public| public.routes(engine));
+        let routes = engine.routes().chain(public);
+        routes.map(|route| (route.method(), route.template()))
+    };
+    let declared = known().map(|(method, template)| (method, key(template)));
     let declared: HashSet<_> = declared.collect();
     let undeclared = routes
         .iter()
@@ -59,12 +64,12 @@ pub fn check_routes<'a>(
         .iter()
         .map(|(method, template)| (*method, key(template)));
     let served: HashSet<_> = served.collect();
-    let unserved = engine
-        .routes()
-        .filter(|route| !served.contains(&(route.method(), key(route.template()))));
+    let unserved = known().filter(|(method, template)| !served.contains(&(*method, key(template))));
     let differ = RoutesDiffer {
         undeclared: undeclared.collect(),
-        unserved: unserved.map(|route| route.as_str().to_owned()).collect(),
+        unserved: unserved
+            .map(|(method, template)| format!("{method} {template}"))
+            .collect(),
     };
     if differ.undeclared.is_empty() && differ.unserved.is_empty() {
         Ok(())

@@ -2,13 +2,14 @@
 
 use core::time::Duration;
 
-use orbgate::{Detail, Engine, Policy, Reason};
+use orbgate::{Detail, Engine, Policy, Reason, Scopes, Token, TokenKind};
 use orbgate_gate::{
-    Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step,
+    Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step, Verified,
 };
 use orbgate_testing::signer::{AUDIENCE, ISSUER, Signer, claims, header, now, with};
 use orbgate_token::{
-    Algorithm, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response, Verifier,
+    Algorithm, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response,
+    VerifiedToken, Verifier,
 };
 use serde_json::json;
 
@@ -104,7 +105,7 @@ fn told(answer: &Answer<'_>) -> Told {
     let (status, challenge, allow) = denial.map_or((200, None, None), |denial| {
         (denial.status, denial.www_authenticate, denial.allow)
     });
-    (status, challenge.map(Into::into), allow, answer.refused)
+    (status, challenge.map(Into::into), allow, answer.refused())
 }
 
 fn expected(status: u16, challenge: &str, allow: &str, refused: &'static str) -> Told {
@@ -241,19 +242,82 @@ fn an_allow_has_the_token_and_the_charge() {
         ..get(authorization)
     };
     let answer = world.ask(&request);
-    let token = answer.token.unwrap();
-    assert_eq!(token.scopes(), "read:orbs write:voxies");
+    assert_eq!(answer.token().unwrap().scopes(), "read:orbs write:voxies");
     assert!(!answer.decision.charge().unwrap().bonus_allowed);
     // The body is read once the call is allowed, and the token is not verified again.
     let request = Request {
         allow_bonus_orbs_use: true,
         ..request
     };
-    let again = world
-        .gate
-        .decide(Engine::external(), &request, Credentials::Token(token));
+    let known = answer.credentials.clone();
+    let again = world.gate.decide(Engine::external(), &request, known);
     assert!(again.decision.charge().unwrap().bonus_allowed);
     assert_eq!(again.denial, None);
+    assert_eq!(answer.allowing_bonus_orbs(), again);
+    let refused = Credentials::<VerifiedToken>::Refused("expired");
+    let denied = world.gate.decide(Engine::external(), &request, refused);
+    assert_eq!(denied.clone().allowing_bonus_orbs(), denied);
+}
+
+/// A caller whose token is known.
+#[derive(Clone, Debug, PartialEq)]
+struct Said(TokenKind, &'static str);
+
+impl Verified for Said {
+    fn token(&self) -> Token<'_> {
+        Token {
+            kind: self.0,
+            scopes: Scopes::Text(self.1.as_bytes()),
+        }
+    }
+}
+
+/// A gate finds the route before it knows the token, and must decide as the engine does with both.
+#[test]
+fn the_decision_is_the_engines_own() {
+    let policy = "orbgate: 1\ntarget: encoded_params\napis:\n  a:\n    base_path: ''\n    token: user\n    organisation: deny\n    \
+        scopes: { write:a: { orbs: true, routes: ['POST /a/{id}', 'POST /a/run', 'PROPFIND /a/{id}'] } }\n  b:\n    \
+        base_path: ''\n    scopes: { read:b: { orbs: false, routes: ['GET /b', 'GET /{any}/{thing}'] } }\n";
+    let engine = Engine::new(&Policy::from_yaml(policy).unwrap());
+    let gate = Gate::new(Rules::new(), ());
+    let methods = ["GET", "POST", "PROPFIND", "DELETE", "get", ""];
+    let targets = [
+        "/a/1?x", "/a/run", "/a/%72un", "/a/RUN", "/A/1", "/a/a%20b", "/b", "/B", "/c", "/b/",
+        "//b", "/x/y", "", "/a/1#f",
+    ];
+    let mut callers = vec![
+        Credentials::None,
+        Credentials::Unreadable,
+        Credentials::Refused("expired"),
+    ];
+    for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
+        callers
+            .extend(["", "write:a", "read:b write:a"].map(|it| Credentials::Token(Said(kind, it))));
+    }
+    let asked = methods
+        .iter()
+        .flat_map(|method| targets.map(|target| (method, target)));
+    let asked = asked
+        .flat_map(|(method, target)| callers.iter().map(move |caller| (method, target, caller)));
+    for (method, target, caller) in asked {
+        for allow_bonus_orbs_use in [false, true] {
+            let request = Request {
+                method: method.as_bytes(),
+                target: target.as_bytes(),
+                allow_bonus_orbs_use,
+                ..Request::default()
+            };
+            let answer = gate.decide(&engine, &request, caller.clone());
+            let decision = engine.decide(&orbgate::Request {
+                method: request.method,
+                target: request.target,
+                token: caller.token(),
+                allow_bonus_orbs_use,
+            });
+            assert_eq!(answer.decision, decision, "{method} {target} {caller:?}");
+            assert_eq!(answer.denial.is_none(), decision.is_allow());
+        }
+    }
 }
 
 #[test]
@@ -271,7 +335,10 @@ fn a_router_that_goes_elsewhere_is_not_followed() {
             ..get(authorization)
         };
         match world.gate.ask(&engine, &request, at(1)) {
-            Step::Answer(answer) => (answer.decision.reason(), answer.misrouted),
+            Step::Answer(answer) => (
+                answer.decision.reason(),
+                answer.misrouted.map(|it| it.matched),
+            ),
             other => panic!("{other:?}"),
         }
     };
@@ -440,7 +507,7 @@ fn a_malformed_request_is_denied_before_keys_are_awaited() {
             let answer = world.ask(&request);
             assert_eq!(answer.decision.reason(), Reason::MalformedRequest);
             assert_eq!(answer.decision.detail().map(Detail::as_str), Some(detail));
-            assert_eq!((answer.refused, answer.token), (None, None));
+            assert_eq!((answer.refused(), answer.token()), (None, None));
             assert_eq!(world.serve(), Vec::<String>::new(), "{detail}");
         }
     }

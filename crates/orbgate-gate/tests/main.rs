@@ -10,5 +10,6 @@
 
 mod exchange;
 mod outside;
+mod public;
 mod simulation;
 mod waiting;

@@ -95,7 +95,7 @@ impl World {
             match asked {
                 Step::Wait(wait) => waiting.push((until(&wait), wait)),
                 answer => {
-                    assert_eq!(answered(answer).refused, Some("key_unknown"));
+                    assert_eq!(answered(answer).refused(), Some("key_unknown"));
                     refused += 1;
                 }
             }
@@ -147,7 +147,10 @@ fn a_slow_issuer_holds_a_bounded_share_and_stalls_nobody_else() {
     for (until, waiting) in brief {
         assert_eq!(until, 1_010);
         assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
-        assert_eq!(answered(world.resume(waiting)).refused, Some("key_unknown"));
+        assert_eq!(
+            answered(world.resume(waiting)).refused(),
+            Some("key_unknown")
+        );
     }
     let (waiting, refused) = world.flood(10, false);
     assert_eq!((waiting.len(), refused), (0, 10), "past the share, at once");
@@ -156,7 +159,10 @@ fn a_slow_issuer_holds_a_bounded_share_and_stalls_nobody_else() {
     world.ms = 10 + TIMEOUT;
     for (_, waiting) in long {
         assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
-        assert_eq!(answered(world.resume(waiting)).refused, Some("key_unknown"));
+        assert_eq!(
+            answered(world.resume(waiting)).refused(),
+            Some("key_unknown")
+        );
     }
     assert_eq!(world.gate.keys().waiting(), 0);
     // The issuer fails, so only the share waits for the next attempt.
@@ -244,5 +250,8 @@ fn two_attempts_take_no_longer_than_one_may() {
     assert!(world.fetch().is_some());
     world.ms = 4_000 + TIMEOUT;
     assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
-    assert_eq!(answered(world.resume(waiting)).refused, Some("key_unknown"));
+    assert_eq!(
+        answered(world.resume(waiting)).refused(),
+        Some("key_unknown")
+    );
 }

@@ -12,14 +12,14 @@ use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::answers::{HttpAnswer, OVERLOADED};
 use crate::connection::{Entrance, Protocol, Service};
-use crate::faults::{Fault, FaultLog};
+use crate::errors::{ErrorLog, RequestError};
 use crate::state::State;
 
-/// The place of `/healthz`, `/readyz` and `/metrics`.
+/// The address of `/healthz`, `/readyz` and `/metrics`.
 pub(crate) struct Admin {
     current: Arc<ArcSwap<State>>,
     counted: PrometheusHandle,
-    faults: FaultLog,
+    errors: ErrorLog,
 }
 
 impl Admin {
@@ -27,7 +27,7 @@ impl Admin {
         Self {
             current,
             counted,
-            faults: FaultLog::new("admin"),
+            errors: ErrorLog::new("admin"),
         }
     }
 }
@@ -38,8 +38,8 @@ impl Entrance for Admin {
         true
     }
 
-    fn note(&self, fault: Fault) {
-        self.faults.note(fault);
+    fn note(&self, error: RequestError) {
+        self.errors.note(error);
     }
 }
 

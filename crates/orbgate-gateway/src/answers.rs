@@ -18,7 +18,7 @@ pub(crate) type HttpAnswer = Response<Full<Bytes>>;
 /// The status with which a question is refused that was not decided.
 pub(crate) const REFUSED: StatusCode = StatusCode::FORBIDDEN;
 
-/// The status past the limits: a fault of capacity, and the one that no decision has.
+/// The status past the limits: an error of capacity, and the one that no decision has.
 pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
 /// The one status that every proxy takes for an allow. Envoy denies with 204.
@@ -53,7 +53,7 @@ pub(crate) fn answer<T: Verified>(
         Some(denial) => shown(mode, denial.status),
     };
     let headers = response.headers_mut();
-    if is_allow && let (Some(kind), Some(token)) = (said.last_mut(), &answer.token) {
+    if is_allow && let (Some(kind), Some(token)) = (said.last_mut(), answer.token()) {
         *kind = HeaderValue::from_static(token.token().kind.as_str());
     }
     promises.write(said, headers);

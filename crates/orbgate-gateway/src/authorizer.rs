@@ -14,7 +14,7 @@ use rustls::ServerConfig;
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
 use crate::config::{Limits, ListenerConfig};
 use crate::connection::{Entrance, Protocol, Service};
-use crate::faults::{Fault, FaultLog};
+use crate::errors::{ErrorLog, RequestError};
 use crate::mode::Mode;
 use crate::question::Question;
 use crate::state::State;
@@ -28,7 +28,7 @@ pub(crate) struct Authorizer {
     current: Arc<ArcSwap<State>>,
     limit: usize,
     under_way: AtomicUsize,
-    faults: FaultLog,
+    errors: ErrorLog,
 }
 
 impl Authorizer {
@@ -44,7 +44,7 @@ impl Authorizer {
             current,
             limit: limits.questions,
             under_way: AtomicUsize::new(0),
-            faults: FaultLog::new(&listener.address.to_string()),
+            errors: ErrorLog::new(&listener.address.to_string()),
         }
     }
 
@@ -62,8 +62,8 @@ impl Authorizer {
         let limit = self
             .limit
             .saturating_add(usize::try_from(waiting).unwrap_or_default());
-        if permit.place > limit {
-            self.note(Fault::Overloaded);
+        if permit.number > limit {
+            self.note(RequestError::Overloaded);
             return None;
         }
         Some(permit)
@@ -75,7 +75,7 @@ impl Authorizer {
     }
 
     /// The answer to a question, or to what is none.
-    pub(crate) async fn ask(&self, question: Result<Question<'_>, Fault>) -> HttpAnswer {
+    pub(crate) async fn ask(&self, question: Result<Question<'_>, RequestError>) -> HttpAnswer {
         let state = self.current.load_full();
         let promises = &state.config.promises;
         match question {
@@ -86,11 +86,11 @@ impl Authorizer {
                     .ask(request, |it| answer(self.mode, promises, &it));
                 asked.await
             }
-            Err(fault) => {
-                self.note(fault);
-                let status = match fault {
-                    Fault::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                    Fault::MessageTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Err(error) => {
+                self.note(error);
+                let status = match error {
+                    RequestError::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    RequestError::MessageTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
                     _ => REFUSED,
                 };
                 refused(promises, status)
@@ -104,13 +104,13 @@ impl Authorizer {
 pub(crate) struct Permit<'a> {
     under_way: &'a AtomicUsize,
     /// How many there are with it.
-    place: usize,
+    number: usize,
 }
 
 impl<'a> Permit<'a> {
     fn new(under_way: &'a AtomicUsize) -> Self {
-        let place = under_way.fetch_add(1, Ordering::SeqCst).saturating_add(1);
-        Self { under_way, place }
+        let number = under_way.fetch_add(1, Ordering::SeqCst).saturating_add(1);
+        Self { under_way, number }
     }
 }
 
@@ -139,8 +139,8 @@ impl Entrance for Authorizer {
         self.current.load().tls.get(self.index)?.clone()
     }
 
-    fn note(&self, fault: Fault) {
-        self.faults.note(fault);
+    fn note(&self, error: RequestError) {
+        self.errors.note(error);
     }
 }
 

@@ -23,11 +23,11 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
 use crate::config::Limits;
-use crate::faults::Fault;
+use crate::errors::RequestError;
 use crate::fragment::WithoutFragments;
 use crate::listen::{Listener, Stream};
 
-/// What is spoken at a place.
+/// What is spoken at an address.
 pub(crate) enum Protocol {
     /// HTTP/1.0 and HTTP/1.1.
     Http1,
@@ -35,7 +35,7 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// Who may connect to a place, and how.
+/// Who may connect to an address, and how.
 pub(crate) trait Entrance: Send + Sync + 'static {
     /// Whether this address may connect; a Unix socket has none.
     fn trusts(&self, peer: Option<IpAddr>) -> bool;
@@ -51,10 +51,10 @@ pub(crate) trait Entrance: Send + Sync + 'static {
     }
 
     /// Notes why a connection is not served.
-    fn note(&self, fault: Fault);
+    fn note(&self, error: RequestError);
 }
 
-/// What answers at a place.
+/// What answers at an address.
 pub(crate) trait Service: Send + Sync + 'static {
     type Entrance: Entrance;
 
@@ -84,11 +84,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How long telling one may take, with the handshake of TLS.
 const TELLING: Duration = Duration::from_secs(1);
 
-/// How long the rest of a question, or of a handshake, may take once the place is told to stop. A client that says nothing would hold it
+/// How long the rest of a question, or of a handshake, may take once the listener is told to stop. A client that says nothing would hold it
 /// for as long as it drains.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Serves a place until it is told to stop, and then ends what is under way.
+/// Serves an address until it is told to stop, and then ends what is under way.
 pub(crate) async fn serve<S: Service>(
     service: Arc<S>,
     listener: Listener,
@@ -112,7 +112,7 @@ pub(crate) async fn serve<S: Service>(
             }
         };
         if !service.entrance().trusts(peer) {
-            service.entrance().note(Fault::UntrustedPeer);
+            service.entrance().note(RequestError::UntrustedPeer);
             continue;
         }
         let service = Arc::clone(&service);
@@ -124,13 +124,13 @@ pub(crate) async fn serve<S: Service>(
                 answer(service, (stream, peer), limits, (one, two), stop).await;
             });
         } else if let Ok(permit) = Arc::clone(&told).try_acquire_owned() {
-            service.entrance().note(Fault::TooManyConnections);
+            service.entrance().note(RequestError::TooManyConnections);
             tokio::spawn(async move {
                 let _permit = permit;
                 let _ = tokio::time::timeout(TELLING, tell(service, stream, one, two)).await;
             });
         } else {
-            service.entrance().note(Fault::ConnectionDropped);
+            service.entrance().note(RequestError::ConnectionDropped);
         }
     }
     drop(listener);
@@ -139,7 +139,7 @@ pub(crate) async fn serve<S: Service>(
     let _ = tokio::time::timeout(limits.drain, connections.acquire_many(all)).await;
 }
 
-/// Answers on a connection until it ends, asks nothing any more, or the place is told to stop.
+/// Answers on a connection until it ends, asks nothing any more, or the listener is told to stop.
 async fn answer<S: Service>(
     service: Arc<S>,
     (stream, peer): (Box<dyn Stream>, Option<IpAddr>),
@@ -156,7 +156,7 @@ async fn answer<S: Service>(
         } => return,
     };
     let Some(stream) = stream else {
-        return service.entrance().note(Fault::Handshake);
+        return service.entrance().note(RequestError::Handshake);
     };
     let activity = Arc::new(Activity::new());
     let enough = {
@@ -182,7 +182,7 @@ async fn answer<S: Service>(
             let _asking = asking;
             // `trusted_proxies` may have changed since it connected.
             if !service.entrance().trusts(peer) {
-                service.entrance().note(Fault::UntrustedPeer);
+                service.entrance().note(RequestError::UntrustedPeer);
                 return Err(Untrusted);
             }
             Ok(service.answer(request).await)
@@ -194,7 +194,7 @@ async fn answer<S: Service>(
     };
     // How else a connection ends is its other side's business: what was asked is answered and counted.
     if ended.is_err_and(|error| error.is_parse_too_large()) {
-        service.entrance().note(Fault::HeadersTooLarge);
+        service.entrance().note(RequestError::HeadersTooLarge);
     }
 }
 

@@ -40,7 +40,7 @@ impl Ending {
     }
 
     /// Checks how a version ends, compared with the previous one.
-    pub(crate) const fn fault_after(
+    pub(crate) const fn error_after(
         self,
         former: Self,
         require_seal: bool,
@@ -92,8 +92,8 @@ mod tests {
             (Ending::default(), sealed, true, true),
         ];
         for (former, new, require_seal, is_taken) in table {
-            let fault = new.fault_after(former, require_seal);
-            assert_eq!(fault.is_none(), is_taken, "{former:?} {new:?}");
+            let error = new.error_after(former, require_seal);
+            assert_eq!(error.is_none(), is_taken, "{former:?} {new:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A stream in which each `#` is a byte that no head of a request may have, so that such a request is malformed.
 ///
-/// For a place where the target is that of the request itself. What else has a `#`, a header or a body, is no part of a question.
+/// For a listener whose target is that of the request itself. What else has a `#`, a header or a body, is no part of a question.
 pub(crate) struct WithoutFragments<S>(pub(crate) S);
 
 /// DEL, which neither a target nor a header's value may have (RFC 9110, 5.5; RFC 3986, 2).

@@ -26,7 +26,7 @@ use crate::authorizer::Authorizer;
 use crate::body::{Unread, whole};
 use crate::config::Limits;
 use crate::connection::{Protocol, Service};
-use crate::faults::Fault;
+use crate::errors::RequestError;
 use crate::mode::{Mode, is_foreign};
 use crate::question::{Headers, Question};
 
@@ -68,18 +68,18 @@ impl Grpc {
     }
 
     /// The message of a request, which must be the only one.
-    async fn read(&self, request: Request<Incoming>) -> Result<CheckRequest, Fault> {
+    async fn read(&self, request: Request<Incoming>) -> Result<CheckRequest, RequestError> {
         let (head, body) = request.into_parts();
         let mut kinds = head.headers.get_all(CONTENT_TYPE).iter();
         let is_grpc = |kind: &HeaderValue| kind.as_bytes().starts_with(b"application/grpc");
         if !kinds.next().is_some_and(is_grpc) || kinds.next().is_some() {
-            return Err(Fault::Unclear);
+            return Err(RequestError::Unclear);
         }
         let most = LARGEST.saturating_add(BEFORE);
         match whole(body, most, self.limits.idle).await {
             Ok(body) => only(body),
-            Err(Unread::TooLarge) => Err(Fault::MessageTooLarge),
-            Err(Unread::TooSlow | Unread::NotWhole) => Err(Fault::Unclear),
+            Err(Unread::TooLarge) => Err(RequestError::MessageTooLarge),
+            Err(Unread::TooSlow | Unread::NotWhole) => Err(RequestError::Unclear),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Service for Grpc {
             return response(None, code::UNIMPLEMENTED);
         }
         let read = self.read(request).await;
-        let question = read.as_ref().map_err(|fault| *fault);
+        let question = read.as_ref().map_err(|error| *error);
         let question = question.and_then(|it| question_of(it, self.limits.header_bytes));
         response(
             Some(message(&self.authorizer.ask(question).await)),
@@ -116,17 +116,17 @@ impl Service for Grpc {
 }
 
 /// The message in these bytes.
-fn only(mut bytes: Bytes) -> Result<CheckRequest, Fault> {
+fn only(mut bytes: Bytes) -> Result<CheckRequest, RequestError> {
     let (flag, length) = match bytes.get(..BEFORE) {
         Some(&[flag, a, b, c, d]) => (flag, u32::from_be_bytes([a, b, c, d])),
-        _ => return Err(Fault::Unclear),
+        _ => return Err(RequestError::Unclear),
     };
     bytes.advance(BEFORE);
     // A compressed one would be as large as its client likes.
     if flag != 0 || usize::try_from(length) != Ok(bytes.len()) {
-        return Err(Fault::Unclear);
+        return Err(RequestError::Unclear);
     }
-    CheckRequest::decode(bytes).map_err(|_| Fault::Unclear)
+    CheckRequest::decode(bytes).map_err(|_| RequestError::Unclear)
 }
 
 /// An answer to a call: a message, or none, and the status of gRPC.
@@ -154,10 +154,10 @@ fn response(message: Option<CheckResponse>, status: i32) -> Response<GrpcBody> {
 ///
 /// With `encode_raw_headers` Envoy sends headers as bytes, one item a line. Without, it joins lines by `,`, and writes `!` for bytes
 /// that are not UTF-8: then nothing tells what a `!` in the path was.
-fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'_>, Fault> {
+fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'_>, RequestError> {
     let attributes = request.attributes.as_ref();
     let http = attributes.and_then(|attributes| attributes.request.as_ref()?.http.as_ref());
-    let http = http.ok_or(Fault::Unclear)?;
+    let http = http.ok_or(RequestError::Unclear)?;
     let headers = headers(http);
     let sizes = headers.iter();
     let sizes = sizes.map(|(name, value)| name.len().saturating_add(value.len()));
@@ -165,7 +165,7 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
         all.saturating_add(size).saturating_add(32)
     }) > header_bytes
     {
-        return Err(Fault::HeadersTooLarge);
+        return Err(RequestError::HeadersTooLarge);
     }
     let named = |wanted: &str| {
         let all = headers.iter().filter(move |(name, _)| *name == wanted);
@@ -175,12 +175,12 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
         .iter()
         .any(|(name, _)| is_foreign(name, Mode::EnvoyGrpc))
     {
-        return Err(Fault::Foreign);
+        return Err(RequestError::Foreign);
     }
     let target = match (&http.header_map, named(":path").as_slice()) {
         (Some(_), [path]) => *path,
         (None, _) if !http.path.contains('!') => http.path.as_bytes(),
-        _ => return Err(Fault::Unclear),
+        _ => return Err(RequestError::Unclear),
     };
     let method = http.method.as_bytes();
     Ok(Question::new(method, target, Headers::of(headers)))
@@ -293,7 +293,7 @@ mod tests {
 
     use super::{Kind, message, question_of};
     use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, refused};
-    use crate::faults::Fault;
+    use crate::errors::RequestError;
     use crate::promises::Promises;
 
     fn asks(http: HttpRequest) -> CheckRequest {
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    fn target(http: HttpRequest) -> Result<Vec<u8>, Fault> {
+    fn target(http: HttpRequest) -> Result<Vec<u8>, RequestError> {
         let request = asks(http);
         let question = question_of(&request, usize::MAX)?;
         Ok(question.request().target.to_owned())
@@ -337,32 +337,32 @@ mod tests {
     fn the_target_is_in_the_bytes_that_the_backend_gets_or_there_is_no_question() {
         assert_eq!(
             question_of(&CheckRequest::default(), usize::MAX).unwrap_err(),
-            Fault::Unclear
+            RequestError::Unclear
         );
         let no_http = CheckRequest {
             attributes: Some(AttributeContext::default()),
         };
         assert_eq!(
             question_of(&no_http, usize::MAX).unwrap_err(),
-            Fault::Unclear
+            RequestError::Unclear
         );
         let path = b"/store/\xe9";
         assert_eq!(
             target(raw("/store/!", &[(":path", path)])),
             Ok(path.to_vec())
         );
-        assert_eq!(target(raw("/store", &[])), Err(Fault::Unclear));
+        assert_eq!(target(raw("/store", &[])), Err(RequestError::Unclear));
         let twice: [(&str, &[u8]); 2] = [(":path", b"/a"), (":path", b"/b")];
-        assert_eq!(target(raw("/a", &twice)), Err(Fault::Unclear));
+        assert_eq!(target(raw("/a", &twice)), Err(RequestError::Unclear));
         let joined = |path: &str| HttpRequest {
             path: path.to_owned(),
             ..HttpRequest::default()
         };
         assert_eq!(target(joined("/store?a")), Ok(b"/store?a".to_vec()));
-        assert_eq!(target(joined("/store/!")), Err(Fault::Unclear));
+        assert_eq!(target(joined("/store/!")), Err(RequestError::Unclear));
         assert_eq!(target(joined("")), Ok(Vec::new()));
         let foreign: [(&str, &[u8]); 2] = [(":path", b"/a"), ("x_forwarded-uri", b"/b")];
-        assert_eq!(target(raw("/a", &foreign)), Err(Fault::Foreign));
+        assert_eq!(target(raw("/a", &foreign)), Err(RequestError::Foreign));
     }
 
     #[test]

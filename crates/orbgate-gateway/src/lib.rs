@@ -11,7 +11,7 @@ mod authzen;
 mod body;
 mod config;
 mod connection;
-mod faults;
+mod errors;
 mod files;
 mod fragment;
 mod grpc;
@@ -27,6 +27,7 @@ mod run;
 mod sockets;
 mod state;
 mod tls;
+mod tokenless;
 
 // The public interface is:
 pub use crate::config::{Config, ConfigError};

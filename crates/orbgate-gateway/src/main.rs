@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 
 /// Reads the arguments, in any order, or says what is wrong with them.
 fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String> {
-    let (mut file, mut is_check, mut places) = (None, false, None);
+    let (mut file, mut is_check, mut addresses) = (None, false, None);
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("-h" | "--help") => return Ok(Asked::Help),
@@ -83,18 +83,18 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
                 }
             }
             Some("--probe") => {
-                let mut place = || {
+                let mut address = || {
                     let text = arguments.next().unwrap_or_default();
                     let text = text.to_string_lossy();
-                    let place = text.parse::<SocketAddr>();
-                    place.map_err(|_| {
+                    let address = text.parse::<SocketAddr>();
+                    address.map_err(|_| {
                         format!(
                             "`--probe` needs two IP addresses with their ports, and `{}` is none",
                             text.escape_debug()
                         )
                     })
                 };
-                places = Some((place()?, place()?));
+                addresses = Some((address()?, address()?));
             }
             _ => {
                 let argument = argument.to_string_lossy();
@@ -103,7 +103,7 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
         }
     }
     let file = file.ok_or("`--config FILE` is missing")?;
-    match (places, is_check) {
+    match (addresses, is_check) {
         (None, false) => Ok(Asked::Run(file)),
         (None, true) => Ok(Asked::Check(file)),
         (Some(_), true) => Err("`--check` serves nothing, and `--probe` does".to_owned()),

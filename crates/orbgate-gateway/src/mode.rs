@@ -1,38 +1,26 @@
 //! The protocols of proxies, and the headers in which each names method and target.
 
-use serde::Deserialize;
-
-/// How a proxy asks. A listener has exactly one mode, and reads no header of another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Mode {
-    /// nginx's `auth_request`.
-    #[default]
-    Nginx,
-    /// Caddy's `forward_auth`, Traefik's `ForwardAuth`, the Lua script for HAProxy.
-    ForwardAuth,
-    /// Envoy's `ext_authz` over HTTP: the question is the request itself, without its body.
-    EnvoyHttp,
-    /// Envoy's `ext_authz` over gRPC: the question is a message.
-    EnvoyGrpc,
-    /// AuthZEN's Authorization API: no proxy's protocol, and the message has the question.
-    Authzen,
+orbgate_yaml::document! {
+    /// How a proxy asks. A listener has exactly one mode, and reads no header of another.
+    pub(crate) enum Mode {
+        /// nginx's `auth_request`.
+        Nginx: "nginx",
+        /// Caddy's `forward_auth`, Traefik's `ForwardAuth`, the Lua script for HAProxy.
+        ForwardAuth: "forward_auth",
+        /// Envoy's `ext_authz` over HTTP: the question is the request itself, without its body.
+        EnvoyHttp: "envoy_http",
+        /// Envoy's `ext_authz` over gRPC: the question is a message.
+        EnvoyGrpc: "envoy_grpc",
+        /// AuthZEN's Authorization API: no proxy's protocol, and the message has the question.
+        Authzen: "authzen",
+    }
 }
 
 impl Mode {
-    /// Every mode, with its name in a configuration.
-    pub(crate) const NAMED: [(&'static str, Self); 5] = [
-        ("nginx", Self::Nginx),
-        ("forward_auth", Self::ForwardAuth),
-        ("envoy_http", Self::EnvoyHttp),
-        ("envoy_grpc", Self::EnvoyGrpc),
-        ("authzen", Self::Authzen),
-    ];
-
     /// Those of proxies, whose answers are statuses and headers.
     #[cfg(test)]
     pub(crate) fn of_proxies() -> impl Iterator<Item = (&'static str, Self)> {
-        let named = Self::NAMED.into_iter();
+        let named = Self::NAMED.iter().copied();
         named.filter(|(_, mode)| *mode != Self::Authzen)
     }
 
@@ -75,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_mode_reads_exactly_its_own_headers() {
-        for (name, mode) in Mode::NAMED {
+        for (name, mode) in Mode::NAMED.iter().copied() {
             let read = super::NAMING.iter().filter(|name| !is_foreign(name, mode));
             let read: Vec<_> = read.copied().collect();
             let own = mode.headers().map_or(Vec::new(), Vec::from);

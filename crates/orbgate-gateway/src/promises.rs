@@ -94,7 +94,9 @@ pub(crate) fn values(decision: &Decision<'_>, denied_with: Option<u16>) -> Value
         HeaderValue::from_static("allow"),
         nothing(),
         HeaderValue::from_static(allow.reason().as_str()),
-        text(allow.scope().name()),
+        allow
+            .scope()
+            .map_or_else(nothing, |scope| text(scope.name())),
         allow
             .route()
             .map_or_else(nothing, |route| text(route.as_str())),
@@ -104,7 +106,7 @@ pub(crate) fn values(decision: &Decision<'_>, denied_with: Option<u16>) -> Value
     ]
 }
 
-/// What is promised of a denial, with this status by the rules alone; of a fault, none.
+/// What is promised of a denial, with this status by the rules alone; of an error, none.
 pub(crate) fn denied(status: Option<u16>) -> Values {
     let mut values = WORDS.map(|_| HeaderValue::from_static(NOTHING));
     let [decision, code, ..] = &mut values;

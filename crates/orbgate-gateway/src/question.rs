@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::faults::Fault;
+use crate::errors::RequestError;
 use crate::mode::{Mode, is_foreign};
 
 /// A question, in the bytes of the proxy.
@@ -47,10 +47,10 @@ impl<'q> Question<'q> {
     ///
     /// Without `encode_raw_headers` Envoy writes `!` for bytes that are not UTF-8, which it takes from clients of HTTP/2. Over HTTP
     /// nothing tells whether that is set, so no path with a `!` is known to be the client's.
-    pub(crate) fn read(mode: Mode, parts: &'q Parts) -> Result<Self, Fault> {
+    pub(crate) fn read(mode: Mode, parts: &'q Parts) -> Result<Self, RequestError> {
         let headers = &parts.headers;
         if headers.keys().any(|name| is_foreign(name.as_str(), mode)) {
-            return Err(Fault::Foreign);
+            return Err(RequestError::Foreign);
         }
         let (method, target) = match mode.headers() {
             Some([method, target]) => (one(headers, method)?, one(headers, target)?),
@@ -62,7 +62,7 @@ impl<'q> Question<'q> {
                 .take_while(|byte| **byte != b'?')
                 .any(|byte| *byte == b'!')
         {
-            return Err(Fault::Unclear);
+            return Err(RequestError::Unclear);
         }
         let lines = headers.iter();
         let lines = lines.map(|(name, value)| (name.as_str(), value.as_bytes()));
@@ -95,12 +95,12 @@ impl<'q> Question<'q> {
 }
 
 /// The only value of a header.
-fn one<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<&'h [u8], Fault> {
+fn one<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<&'h [u8], RequestError> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => Ok(value.as_bytes()),
-        (None, _) => Err(Fault::Missing(name)),
-        (Some(_), Some(_)) => Err(Fault::Repeated(name)),
+        (None, _) => Err(RequestError::Missing(name)),
+        (Some(_), Some(_)) => Err(RequestError::Repeated(name)),
     }
 }
 
@@ -117,10 +117,10 @@ mod tests {
     use http::Request;
 
     use super::Question;
-    use crate::faults::Fault;
+    use crate::errors::RequestError;
     use crate::mode::Mode;
 
-    fn read(mode: Mode, headers: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<u8>), Fault> {
+    fn read(mode: Mode, headers: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<u8>), RequestError> {
         let request = Request::builder().method("PUT").uri("/store?x=1");
         let request = headers.iter().fold(request, |request, (name, value)| {
             request.header(*name, *value)
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_has_its_question_in_one_place() {
+    fn each_mode_has_its_question_in_one_location() {
         let asked = Ok((b"POST".to_vec(), b"/a/%2e?b".to_vec()));
         let original = [
             ("X-Original-Method", "POST"),
@@ -153,11 +153,11 @@ mod tests {
             (Mode::ForwardAuth, original),
             (Mode::EnvoyHttp, original),
         ] {
-            assert_eq!(read(mode, &others), Err(Fault::Foreign), "{mode:?}");
+            assert_eq!(read(mode, &others), Err(RequestError::Foreign), "{mode:?}");
         }
         let both = [original, forwarded].concat();
-        for (_, mode) in Mode::NAMED {
-            assert_eq!(read(mode, &both), Err(Fault::Foreign), "{mode:?}");
+        for (_, mode) in Mode::NAMED.iter().copied() {
+            assert_eq!(read(mode, &both), Err(RequestError::Foreign), "{mode:?}");
         }
     }
 
@@ -168,8 +168,8 @@ mod tests {
             let parts = request.into_parts().0;
             Question::read(Mode::EnvoyHttp, &parts).map(|_| ())
         };
-        assert_eq!(read("/files/!"), Err(Fault::Unclear));
-        assert_eq!(read("/files/!?a"), Err(Fault::Unclear));
+        assert_eq!(read("/files/!"), Err(RequestError::Unclear));
+        assert_eq!(read("/files/!?a"), Err(RequestError::Unclear));
         assert_eq!(read("/files/a?b=!"), Ok(()));
     }
 
@@ -177,15 +177,24 @@ mod tests {
     fn a_header_is_there_once_and_has_no_second_spelling() {
         let (method, target) = (("X-Original-Method", "GET"), ("X-Original-URI", "/a"));
         let table: [(&[_], _); 6] = [
-            (&[], Fault::Missing("x-original-method")),
-            (&[method], Fault::Missing("x-original-uri")),
-            (&[target], Fault::Missing("x-original-method")),
-            (&[method, target, target], Fault::Repeated("x-original-uri")),
-            (&[method, target, ("x_original_uri", "/b")], Fault::Foreign),
-            (&[method, target, ("X-Rewrite-URL", "/b")], Fault::Foreign),
+            (&[], RequestError::Missing("x-original-method")),
+            (&[method], RequestError::Missing("x-original-uri")),
+            (&[target], RequestError::Missing("x-original-method")),
+            (
+                &[method, target, target],
+                RequestError::Repeated("x-original-uri"),
+            ),
+            (
+                &[method, target, ("x_original_uri", "/b")],
+                RequestError::Foreign,
+            ),
+            (
+                &[method, target, ("X-Rewrite-URL", "/b")],
+                RequestError::Foreign,
+            ),
         ];
-        for (headers, fault) in table {
-            assert_eq!(read(Mode::Nginx, headers), Err(fault), "{headers:?}");
+        for (headers, error) in table {
+            assert_eq!(read(Mode::Nginx, headers), Err(error), "{headers:?}");
         }
     }
 }

@@ -13,7 +13,8 @@ use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
 use crate::files;
-use crate::state::{INTERVAL, StartError, State};
+use crate::state::{INTERVAL, StartError, State, accepted_in};
+use crate::tokenless::Tokenless;
 
 /// The files as they were read; `None` for one that cannot be.
 type Texts = Vec<Option<Vec<u8>>>;
@@ -80,10 +81,10 @@ fn are_whole(now: &Texts, judged: &Texts) -> bool {
     now.iter().enumerate().all(is_whole)
 }
 
-/// Keeps the text of the policy in force for the next start.
+/// Keeps the text of the policy in force for the next start, and what passes without a token.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
-    kept: Option<Arc<Vec<u8>>>,
+    kept: Option<(Arc<Vec<u8>>, Tokenless)>,
 }
 
 impl Keeper {
@@ -105,17 +106,18 @@ impl Keeper {
 
     /// Writes it, unless it is there already.
     fn write(&mut self, state: &State) -> Option<(PathBuf, io::Result<()>)> {
-        let (file, text) = state.accepted()?;
-        if self
-            .kept
-            .as_ref()
-            .is_some_and(|kept| Arc::ptr_eq(kept, &text))
+        let (folder, text, tokenless) = state.accepted()?;
+        if let Some((kept, before)) = &self.kept
+            && Arc::ptr_eq(kept, &text)
+            && before == tokenless
         {
             return None;
         }
-        let written = files::replace(&file, &text);
+        let file = accepted_in(folder);
+        let written = tokenless.keep(folder);
+        let written = written.and_then(|()| files::replace(&file, &text));
         // After an error it isn't tried again before there is another text.
-        self.kept = Some(text);
+        self.kept = Some((text, tokenless.clone()));
         Some((file, written))
     }
 }

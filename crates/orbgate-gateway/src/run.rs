@@ -87,11 +87,11 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     let mut terminate = terminate.map_err(StartError::Runtime)?;
     let mut interrupt = interrupt.map_err(StartError::Runtime)?;
     let hangup = hangup.map_err(StartError::Runtime)?;
-    // All places are open before the first answer.
-    let mut places = Vec::new();
+    // All addresses are open before the first answer.
+    let mut positions = Vec::new();
     for (index, listener) in config.listeners.iter().enumerate() {
-        let place = Authorizer::new(index, listener, limits, Arc::clone(&current));
-        places.push((place, open(&listener.address, &mut sockets).await?));
+        let position = Authorizer::new(index, listener, limits, Arc::clone(&current));
+        positions.push((position, open(&listener.address, &mut sockets).await?));
     }
     let admin = match &config.admin {
         Some(address) => Some(open(address, &mut sockets).await?),
@@ -102,18 +102,18 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     }
     let (stop, stopped) = watch::channel(false);
     let mut served = JoinSet::new();
-    for (place, listener) in places {
-        let (place, stop) = (Arc::new(place), stopped.clone());
-        match place.mode() {
+    for (position, listener) in positions {
+        let (position, stop) = (Arc::new(position), stopped.clone());
+        match position.mode() {
             Mode::EnvoyGrpc => {
-                let service = Arc::new(Grpc::new(place, limits));
+                let service = Arc::new(Grpc::new(position, limits));
                 served.spawn(serve(service, listener, limits, stop))
             }
             Mode::Authzen => {
-                let service = Authzen::new(place, Arc::clone(&current), limits.idle);
+                let service = Authzen::new(position, Arc::clone(&current), limits.idle);
                 served.spawn(serve(Arc::new(service), listener, limits, stop))
             }
-            _ => served.spawn(serve(place, listener, limits, stop)),
+            _ => served.spawn(serve(position, listener, limits, stop)),
         };
     }
     if let Some(listener) = admin {

@@ -11,13 +11,16 @@ use std::sync::Arc;
 
 use orbgate::Engine;
 use orbgate_token::{FetchSettings, KeyFetcher, Verifier};
-use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, Watch, WatchSettings};
+use orbgate_tower::{
+    AuditLog, Engines, GateLayer, LoadError, PublicRoutesError, Watch, WatchSettings,
+};
 use rustls::ServerConfig;
 
 use crate::config::Config;
 use crate::files::{self, Ending};
 use crate::listen::Address;
 use crate::tls::TlsFiles;
+use crate::tokenless::Tokenless;
 
 /// How often files are looked at.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(2);
@@ -84,6 +87,7 @@ pub(crate) struct Keys {
 struct Policy {
     engines: Engines,
     watch: Option<Arc<Watch>>,
+    tokenless: Tokenless,
 }
 
 impl State {
@@ -114,38 +118,39 @@ impl State {
         let folder = file.parent().unwrap_or(Path::new(""));
         let config = Config::from_yaml(&text, folder);
         let config = config
-            .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
+            .map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
         let require_seal = config.policy.require_seal;
         let listeners = config.listeners.iter();
         let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
-        // One file's faults do not hide another's.
-        let mut faults = Vec::new();
+        // One file's errors do not hide another's.
+        let mut errors = Vec::new();
         if let Some(former) = former {
-            kept(former.config.refuse_moved(&config), &mut faults);
+            kept(former.config.refuse_moved(&config), &mut errors);
         }
         let ended = former.map_or_else(Ending::default, |former| former.config.ending);
-        let fault = config.ending.fault_after(ended, require_seal);
-        faults.extend(fault.map(|fault| StartError::Incomplete(file.to_owned(), fault)));
-        let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut faults)).collect();
+        let error = config.ending.error_after(ended, require_seal);
+        errors.extend(error.map(|error| StartError::Incomplete(file.to_owned(), error)));
+        let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut errors)).collect();
         let keys = Keys::load(
             &config.tokens,
             require_seal,
             config.limits.connections,
             former.map(|former| &former.keys),
         );
-        let keys = kept(keys, &mut faults);
+        let keys = kept(keys, &mut errors);
         let same_policy = former.filter(|former| former.config.policy == config.policy);
         let policy = match same_policy {
             Some(former) => Ok(former.policy.clone()),
             None => Policy::load(&config, former.map(|former| &former.policy)),
         };
-        let policy = kept(policy, &mut faults);
-        let audit = kept(audit(&config.audit), &mut faults);
-        let (Some(keys), Some(policy), Some(audit), []) = (keys, policy, audit, &*faults) else {
-            return Err(StartError::Several(faults));
+        let policy = kept(policy, &mut errors);
+        let audit = kept(audit(&config.audit), &mut errors);
+        let (Some(keys), Some(policy), Some(audit), []) = (keys, policy, audit, &*errors) else {
+            return Err(StartError::Several(errors));
         };
         let gate = GateLayer::outermost(policy.engines.clone(), keys.fetcher.clone());
         let gate = gate.challenge(config.challenge.clone());
+        let gate = gate.cors_preflight(config.policy.cors_preflight);
         let gate = if config.flat_403 {
             gate.flat_403()
         } else {
@@ -191,10 +196,10 @@ impl State {
         }
     }
 
-    /// The text of the policy in force, if it comes from its file, and where to keep it.
-    pub(crate) fn accepted(&self) -> Option<(PathBuf, Arc<Vec<u8>>)> {
+    /// The text of the policy in force, if it comes from its file, what passes without a token, and the folder to keep both.
+    pub(crate) fn accepted(&self) -> Option<(&Path, Arc<Vec<u8>>, &Tokenless)> {
         let text = self.policy.watch.as_ref()?.text()?;
-        Some((accepted_in(self.config.state.as_deref()?), text))
+        Some((self.config.state.as_deref()?, text, &self.policy.tokenless))
     }
 
     /// What can be meant, and probably isn't.
@@ -225,14 +230,14 @@ impl State {
 impl Config {
     /// Refuses what only a restart can change: sockets are open, and their limits are in use.
     fn refuse_moved(&self, new: &Self) -> Result<(), StartError> {
-        let places = |config: &Self| -> Vec<_> {
+        let addresses = |config: &Self| -> Vec<_> {
             let listeners = config.listeners.iter();
             listeners
                 .map(|listener| (listener.mode, listener.address.clone()))
                 .collect()
         };
         let moved = [
-            ("listeners", places(self) != places(new)),
+            ("listeners", addresses(self) != addresses(new)),
             ("admin", self.admin != new.admin),
             ("audit", self.audit != new.audit),
             ("state", self.state != new.state),
@@ -259,15 +264,15 @@ impl Keys {
         let text = read(file)?;
         let ended =
             former.map_or_else(Ending::default, |former| Ending::of(former.text.as_bytes()));
-        if let Some(fault) = Ending::of(text.as_bytes()).fault_after(ended, require_seal) {
-            return Err(StartError::Incomplete(file.to_owned(), fault));
+        if let Some(error) = Ending::of(text.as_bytes()).error_after(ended, require_seal) {
+            return Err(StartError::Incomplete(file.to_owned(), error));
         }
         if let Some(former) = former.filter(|former| former.text == text) {
             return Ok(former.clone());
         }
         let verifier = Verifier::from_yaml(&text);
         let verifier = verifier
-            .map_err(|error| StartError::Faulty(error.in_file(&file.display().to_string())))?;
+            .map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
         let unfetchable = verifier.unfetchable().map(str::to_owned).collect();
         let fetcher = match former {
             Some(former) => former.fetcher.replaced_by(verifier),
@@ -294,13 +299,26 @@ impl Policy {
     /// last: a restart, or a change of a setting, lets nothing pass that would be refused otherwise.
     fn load(config: &Config, former: Option<&Self>) -> Result<Self, StartError> {
         let settings = &config.policy;
+        let (public, tokenless) = (settings.public.clone(), Tokenless::of(settings));
         let Some(file) = &settings.file else {
-            let engines = Engines::external();
+            let engines = match public {
+                Some(public) => Engines::external().public_routes(public),
+                None => Ok(Engines::external()),
+            };
             return Ok(Self {
-                engines,
+                engines: engines.map_err(StartError::Public)?,
                 watch: None,
+                tokenless,
             });
         };
+        if settings.refuse_wider {
+            let state = config.state.as_deref();
+            let before = match former {
+                Some(former) => Some(former.tokenless.clone()),
+                None => state.map(Tokenless::accepted).transpose()?.flatten(),
+            };
+            before.map_or(Ok(()), |before| tokenless.refuse_wider(&before))?;
+        }
         let mut watch = WatchSettings::every(INTERVAL);
         // A new watch would not know how the version in force ends.
         let text = former.and_then(|former| former.watch.as_ref()?.text());
@@ -334,10 +352,19 @@ impl Policy {
                 Engines::external()
             }
         };
+        let engines = engines.with_public_routes(public.clone());
         let watch = engines.watch(file, watch);
         let watch = watch.map_err(|error| StartError::Policy(file.clone(), error))?;
-        let watch = Some(Arc::new(watch));
-        Ok(Self { engines, watch })
+        if let Some(public) = &public {
+            // A policy that was refused leaves the one before, which may overlap.
+            let checked = public.check(&engines.load());
+            checked.map_err(StartError::Public)?;
+        }
+        Ok(Self {
+            engines,
+            watch: Some(Arc::new(watch)),
+            tokenless,
+        })
     }
 }
 
@@ -355,13 +382,13 @@ fn accepted(state: &Path) -> Result<Option<Arc<Engine>>, StartError> {
     }
 }
 
-fn accepted_in(state: &Path) -> PathBuf {
+pub(crate) fn accepted_in(state: &Path) -> PathBuf {
     state.join("policy.yaml")
 }
 
-/// What there is, or its fault with the others.
-pub(crate) fn kept<T>(result: Result<T, StartError>, faults: &mut Vec<StartError>) -> Option<T> {
-    result.map_err(|fault| faults.push(fault)).ok()
+/// What there is, or its error with the others.
+pub(crate) fn kept<T>(result: Result<T, StartError>, errors: &mut Vec<StartError>) -> Option<T> {
+    result.map_err(|error| errors.push(error)).ok()
 }
 
 fn audit(path: &Path) -> Result<OpenAudit, StartError> {
@@ -413,17 +440,21 @@ pub enum StartError {
     Incomplete(PathBuf, &'static str),
     /// The policy in force cannot be kept in `state`.
     State(PathBuf, io::Error),
-    /// A file has faults: a line for each, with its place.
-    Faulty(String),
+    /// A file has errors: a line for each, with its location.
+    Invalid(String),
     /// The policy is not used.
     Policy(PathBuf, LoadError),
+    /// The public routes overlap the policy.
+    Public(PublicRoutesError),
+    /// These settings let requests pass without a token that needed one before, and `refuse_wider` is set.
+    Wider(Vec<String>),
     /// The system has no certificates to trust.
     Certificates(io::Error),
     /// What the service manager passes is no socket to listen at.
     Sockets(io::Error),
     /// The service manager passes a socket for this address, and no listener has it.
     Unasked(String),
-    /// Nothing can listen at a place.
+    /// Nothing can listen at an address.
     Listen(String, io::Error),
     /// Nobody listens where the proxy to probe should.
     Proxy(SocketAddr, io::Error),
@@ -442,22 +473,28 @@ impl StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Several(faults) => {
-                let lines: Vec<_> = faults.iter().map(Self::to_string).collect();
+            Self::Several(errors) => {
+                let lines: Vec<_> = errors.iter().map(Self::to_string).collect();
                 f.write_str(&lines.join("\n"))
             }
             Self::Unreadable(file, error) => write!(f, "{}: {error}", file.display()),
             Self::Audit(file, error) => write!(f, "the audit {}: {error}", file.display()),
-            Self::Incomplete(file, fault) => write!(f, "{}: {fault}", file.display()),
+            Self::Incomplete(file, error) => write!(f, "{}: {error}", file.display()),
             Self::State(file, error) => {
                 write!(f, "the accepted policy {}: {error}", file.display())
             }
-            Self::Faulty(lines) => f.write_str(lines),
+            Self::Invalid(lines) => f.write_str(lines),
             Self::Policy(file, LoadError::Unsound(error)) => {
                 let file = file.display().to_string();
                 write!(f, "{}", error.in_file(&file))
             }
             Self::Policy(file, error) => write!(f, "{}: {error}", file.display()),
+            Self::Public(error) => error.fmt(f),
+            Self::Wider(settings) => write!(
+                f,
+                "without a token, more would pass than before: {}; `refuse_wider: false` allows it",
+                settings.join(", ")
+            ),
             Self::Certificates(error) => write!(f, "the system's certificates: {error}"),
             Self::Sockets(error) => write!(f, "the sockets of `LISTEN_FDS`: {error}"),
             Self::Unasked(address) => write!(

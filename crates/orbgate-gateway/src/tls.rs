@@ -1,4 +1,4 @@
-//! TLS at a place: a certificate with its key, and where it is asked for, those of clients. A new one counts once it is whole.
+//! TLS at an address: a certificate with its key, and where it is asked for, those of clients. A new one counts once it is whole.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::files;
 use crate::mode::Mode;
 use crate::state::{StartError, kept};
 
-/// The files of a place with TLS.
+/// The files of an address with TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
     /// The server's certificate, followed by those up to its authority.
@@ -38,26 +38,26 @@ impl TlsFiles {
             || Ok(WebPkiClientVerifier::no_client_auth()),
             |file| verifier(file, &provider),
         );
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         let read = (
-            kept(certificates(&self.certificate), &mut faults),
-            kept(key(&self.key), &mut faults),
-            kept(clients, &mut faults),
+            kept(certificates(&self.certificate), &mut errors),
+            kept(key(&self.key), &mut errors),
+            kept(clients, &mut errors),
         );
         let (Some(chain), Some(key), Some(clients)) = read else {
-            return Err(StartError::Several(faults));
+            return Err(StartError::Several(errors));
         };
         let config = ServerConfig::builder_with_provider(provider);
         let config = config.with_safe_default_protocol_versions();
-        let config = config.map_err(|error| faulty(&self.certificate, error))?;
+        let config = config.map_err(|error| invalid(&self.certificate, error))?;
         let config = config.with_client_cert_verifier(clients);
         let config = config.with_single_cert(chain, key);
         let mut config = config.map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => faulty(
+            rustls::Error::InconsistentKeys(_) => invalid(
                 &self.certificate,
                 format!("{} is the key of another certificate", self.key.display()),
             ),
-            error => faulty(&self.certificate, error),
+            error => invalid(&self.certificate, error),
         })?;
         config.alpn_protocols = match mode {
             Mode::EnvoyGrpc => vec![b"h2".to_vec()],
@@ -74,27 +74,27 @@ fn verifier(
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         let added = roots.add(certificate);
-        added.map_err(|error| faulty(file, error))?;
+        added.map_err(|error| invalid(file, error))?;
     }
     let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), Arc::clone(provider));
-    verifier.build().map_err(|error| faulty(file, error))
+    verifier.build().map_err(|error| invalid(file, error))
 }
 
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
     let text = read(file)?;
     let certificates = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
     match certificates {
-        Ok(none) if none.is_empty() => Err(faulty(file, "it has no certificate in PEM")),
+        Ok(none) if none.is_empty() => Err(invalid(file, "it has no certificate in PEM")),
         Ok(certificates) => Ok(certificates),
-        Err(error) => Err(faulty(file, error)),
+        Err(error) => Err(invalid(file, error)),
     }
 }
 
 fn key(file: &Path) -> Result<PrivateKeyDer<'static>, StartError> {
     let key = PrivateKeyDer::from_pem_slice(&read(file)?);
     key.map_err(|error| match error {
-        pem::Error::NoItemsFound => faulty(file, "it has no private key in PEM"),
-        error => faulty(file, error),
+        pem::Error::NoItemsFound => invalid(file, "it has no private key in PEM"),
+        error => invalid(file, error),
     })
 }
 
@@ -102,6 +102,6 @@ fn read(file: &Path) -> Result<Vec<u8>, StartError> {
     files::read(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
 }
 
-fn faulty(file: &Path, error: impl core::fmt::Display) -> StartError {
-    StartError::Faulty(format!("{}: {error}", file.display()))
+fn invalid(file: &Path, error: impl core::fmt::Display) -> StartError {
+    StartError::Invalid(format!("{}: {error}", file.display()))
 }

@@ -16,7 +16,7 @@ use crate::support::frames::{
     ACK, CONTINUATION, DATA, END, END_HEADERS, Field, HEADERS, PING, PREFACE, RESET, SETTINGS,
     Seen, WINDOW_UPDATE, block, frame, read,
 };
-use crate::support::wire::ask;
+use crate::support::wire::{ask, request};
 use crate::support::{Gateway, Issuer, folder, free_port};
 
 const ORBS: &str = "/api/v1/external/orbs";
@@ -24,7 +24,7 @@ const ORBS: &str = "/api/v1/external/orbs";
 /// How long a connection that asks nothing may be there: `idle_seconds` and `drain_seconds`, and what a busy machine adds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A gateway with a place for each protocol.
+/// A gateway with an address for each protocol.
 struct Attacked {
     gateway: Gateway,
     issuer: Issuer,
@@ -191,9 +191,24 @@ fn a_head_has_as_many_bytes_as_it_may_and_not_one_more() {
         let status = format!("HTTP/1.1 {expected} ");
         assert!(text.starts_with(status.as_bytes()));
     }
-    let faults = ["orbgate_gateway_faults_total", "headers_too_large"];
-    let counted = |place: &str| attacked.gateway.counted(&[&faults[..], &[place]].concat());
+    let errors = ["orbgate_gateway_errors_total", "headers_too_large"];
+    let counted = |position: &str| {
+        attacked
+            .gateway
+            .counted(&[&errors[..], &[position]].concat())
+    };
     assert_eq!(counted(&attacked.nginx), 2);
+    // The operators' address has a limit of its own.
+    for (bytes, status) in [(8_192, 200), (8_193, 431)] {
+        let head = |long: usize| request(b"GET", b"/healthz", &[("X-Long", &*"a".repeat(long))]);
+        let head = head(bytes - head(0).len());
+        assert_eq!(head.len(), bytes);
+        assert_eq!(
+            ask(&attacked.gateway.admin, &head).status,
+            status,
+            "{bytes}"
+        );
+    }
 
     // There are 100, and five of them are the question's own.
     for (more, expected) in [(95, 200), (96, 431)] {
@@ -569,7 +584,7 @@ fn each_question_on_a_connection_has_its_own_answer() {
         statuses(&attacked.nginx, pipelined.as_bytes()),
         [200, 403, 200, 403, 403, 200]
     );
-    // A question within another's body is none: no answer to it comes in place of the next one's.
+    // A question within another's body is none: no answer to it comes instead of the next one's.
     let sized = format!("Content-Length: {}\r\n", allowed.len());
     let within = open("/secret", &sized, &allowed);
     let chunk = format!("{:x}\r\n{allowed}\r\n0\r\n", allowed.len());

@@ -11,6 +11,7 @@
 
 mod attacks;
 mod authzen;
+mod keycloak;
 mod operation;
 mod proxies;
 mod questions;

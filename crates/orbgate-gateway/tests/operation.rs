@@ -180,8 +180,8 @@ fn a_new_certificate_counts_once_it_is_whole() {
 #[test]
 fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
     let (issuer, folder) = (Issuer::start(), folder("ending"));
-    let places = [(); 4].map(|()| format!("127.0.0.1:{}", free_port()));
-    let [nginx, grpc, secure, authzen] = &places;
+    let addresses = [(); 4].map(|()| format!("127.0.0.1:{}", free_port()));
+    let [nginx, grpc, secure, authzen] = &addresses;
     Ca::new().sign().write(&folder);
     let config = format!(
         "limits: {{ drain_seconds: 600, idle_seconds: 3600 }}\nlisteners:\n  \
@@ -193,11 +193,11 @@ fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
     let mut gateway = Gateway::start(folder, &issuer, &config);
     let admin = gateway.admin.clone();
     let begun = ["", "GET / HTTP/1.1\r\nHost: a\r\n", "PRI * HTTP/2.0\r\n"];
-    let everywhere = places.iter().chain([&admin]);
+    let everywhere = addresses.iter().chain([&admin]);
     let silent: Vec<_> = everywhere
-        .flat_map(|place| begun.map(|begun| (place, begun)))
-        .map(|(place, begun)| {
-            let mut stream = TcpStream::connect(place).unwrap();
+        .flat_map(|address| begun.map(|begun| (address, begun)))
+        .map(|(address, begun)| {
+            let mut stream = TcpStream::connect(address).unwrap();
             stream.write_all(begun.as_bytes()).unwrap();
             stream
         })
@@ -215,8 +215,8 @@ fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
             ("X-Original-URI", "/api/v1/external/orbs"),
         ],
     );
-    let place = nginx.clone();
-    let answer = thread::spawn(move || ask(&place, &question));
+    let address = nginx.clone();
+    let answer = thread::spawn(move || ask(&address, &question));
     gateway
         .running
         .until("it is under way", |_| issuer.asked() > asked);
@@ -257,26 +257,26 @@ fn a_caller_shows_a_certificate_where_one_is_asked_for() {
     counted(&mut gateway, &["tls_handshake", &address], 2);
 }
 
-/// Opens sockets at these places, and becomes the program with them as its descriptors from 3 on: what systemd does.
+/// Opens sockets at these addresses, and becomes the program with them as its descriptors from 3 on: what systemd does.
 const ACTIVATE: &str = r#"
 import os, socket, sys
-places, command = sys.argv[1].split(), sys.argv[2:]
-for at, place in enumerate(places):
-    if place.startswith("/"):
+addresses, command = sys.argv[1].split(), sys.argv[2:]
+for at, address in enumerate(addresses):
+    if address.startswith("/"):
         opened = socket.socket(socket.AF_UNIX)
-        opened.bind(place)
+        opened.bind(address)
     else:
         opened = socket.socket()
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        host, port = place.split(":")
+        host, port = address.split(":")
         opened.bind((host, int(port)))
     opened.listen()
     os.dup2(opened.fileno(), 10 + at)
     opened.close()
-for at in range(len(places)):
+for at in range(len(addresses)):
     os.dup2(10 + at, 3 + at)
     os.close(10 + at)
-os.environ.update(LISTEN_FDS=str(len(places)), LISTEN_PID=str(os.getpid()))
+os.environ.update(LISTEN_FDS=str(len(addresses)), LISTEN_PID=str(os.getpid()))
 os.execv(command[0], command)
 "#;
 
@@ -298,9 +298,9 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
         let _ = fs::remove_file(&socket);
         let mut python = Command::new("python3");
         let program = env!("CARGO_BIN_EXE_orbgate-gateway");
-        let places = format!("{address} {}", socket.display());
+        let addresses = format!("{address} {}", socket.display());
         python
-            .args(["-c", ACTIVATE, &places, program, "--config"])
+            .args(["-c", ACTIVATE, &addresses, program, "--config"])
             .arg(&file);
         python
     };
@@ -338,26 +338,28 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
 }
 
 /// A listener of nginx, with what is trusted and more settings.
-fn config(place: &str, trusted: &str, more: &str) -> String {
-    format!("{more}listeners: [{{ mode: nginx, listen: {place}, trusted_proxies: [{trusted}] }}]\n")
+fn config(address: &str, trusted: &str, more: &str) -> String {
+    format!(
+        "{more}listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [{trusted}] }}]\n"
+    )
 }
 
 #[test]
 fn an_address_that_is_trusted_no_longer_gets_no_answer_on_an_open_connection() {
     let issuer = Issuer::start();
-    let place = format!("127.0.0.1:{}", free_port());
-    let trusting = config(&place, "127.0.0.1", "");
+    let address = format!("127.0.0.1:{}", free_port());
+    let trusting = config(&address, "127.0.0.1", "");
     let mut gateway = Gateway::start(folder("trusted"), &issuer, &trusting);
     let question = String::from_utf8(issuer.question(&[])).unwrap();
     let question = question.replace("Connection: close\r\n", "");
-    let mut stream = TcpStream::connect(&place).unwrap();
+    let mut stream = TcpStream::connect(&address).unwrap();
     let patience = Some(Duration::from_secs(20));
     stream.set_read_timeout(patience).unwrap();
     stream.write_all(question.as_bytes()).unwrap();
     let head = crate::support::wire::head(&mut stream);
     assert!(head.starts_with(b"HTTP/1.1 200 "), "{head:?}");
 
-    gateway.rewrite(&config(&place, "127.0.0.9", ""));
+    gateway.rewrite(&config(&address, "127.0.0.9", ""));
     gateway.running.signal("HUP");
     counted(&mut gateway, &["orbgate_gateway_loads_total", "loaded"], 1);
     let _ = stream.write_all(question.as_bytes());
@@ -370,11 +372,11 @@ fn an_address_that_is_trusted_no_longer_gets_no_answer_on_an_open_connection() {
 #[test]
 fn connections_of_operators_silence_no_listener() {
     let (issuer, folder) = (Issuer::start(), folder("operators"));
-    let [place, admin] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+    let [address, admin] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
     fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
     let settings = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n");
     let file = folder.join("gateway.yaml");
-    fs::write(&file, config(&place, "127.0.0.1", &settings)).unwrap();
+    fs::write(&file, config(&address, "127.0.0.1", &settings)).unwrap();
     for (limit, is_enough) in [("-S", true), ("", false)] {
         let program = env!("CARGO_BIN_EXE_orbgate-gateway");
         let script = format!("ulimit {limit} -n 1024 && exec {program} --config \"$0\"");
@@ -391,7 +393,7 @@ fn connections_of_operators_silence_no_listener() {
             .map_while(|_| TcpStream::connect(&admin).ok())
             .collect();
         assert!(silent.len() > 200, "{}", silent.len());
-        assert_eq!(ask(&place, &issuer.question(&[])).status, 200);
+        assert_eq!(ask(&address, &issuer.question(&[])).status, 200);
         drop(silent);
         running.until("operators are answered again", |_| {
             ask(&admin, &request(b"GET", b"/healthz", &[])).status == 200
@@ -437,14 +439,14 @@ fn a_check_warns_of_what_is_probably_not_meant() {
 #[test]
 fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
     let (issuer, folder) = (Issuer::start(), folder("audit"));
-    let place = format!("127.0.0.1:{}", free_port());
-    let settings = config(&place, "127.0.0.1", "audit: audit.jsonl\n");
+    let address = format!("127.0.0.1:{}", free_port());
+    let settings = config(&address, "127.0.0.1", "audit: audit.jsonl\n");
     let mut gateway = Gateway::start(folder.clone(), &issuer, &settings);
     let (now, before) = (folder.join("audit.jsonl"), folder.join("audit.1"));
     let lines = |file: &Path| fs::read_to_string(file).unwrap_or_default().lines().count();
     let question = issuer.question(&[]);
     for (times, file) in [(1, &now), (2, &before)] {
-        assert_eq!(ask(&place, &question).status, 200);
+        assert_eq!(ask(&address, &question).status, 200);
         gateway
             .running
             .until("the line is there", |_| lines(file) == times);
@@ -457,7 +459,7 @@ fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
     // Each line goes to one of the two files, from some line on to the new one.
     let asked = core::cell::Cell::new(2);
     gateway.running.until("a line in the new file", |_| {
-        assert_eq!(ask(&place, &question).status, 200);
+        assert_eq!(ask(&address, &question).status, 200);
         asked.set(asked.get() + 1);
         lines(&now) > 0
     });

@@ -19,7 +19,7 @@ fn policy(routes: &str) -> String {
 struct Bench {
     gateway: Gateway,
     issuer: Issuer,
-    place: String,
+    location: String,
     more: &'static str,
 }
 
@@ -28,12 +28,12 @@ impl Bench {
         let (issuer, folder) = (Issuer::start(), folder(name));
         fs::create_dir(folder.join("state")).unwrap();
         fs::write(folder.join("policy.yaml"), policy("GET /orbs, GET /files")).unwrap();
-        let place = format!("127.0.0.1:{}", free_port());
-        let gateway = Gateway::start(folder, &issuer, &config("policy.yaml", &place, more));
+        let location = format!("127.0.0.1:{}", free_port());
+        let gateway = Gateway::start(folder, &issuer, &config("policy.yaml", &location, more));
         Self {
             gateway,
             issuer,
-            place,
+            location,
             more,
         }
     }
@@ -42,7 +42,7 @@ impl Bench {
     fn restart(&mut self) {
         self.gateway.running.child.kill().unwrap();
         self.gateway.running.child.wait().unwrap();
-        let config = config("policy.yaml", &self.place, self.more);
+        let config = config("policy.yaml", &self.location, self.more);
         self.gateway = Gateway::start(self.gateway.folder.clone(), &self.issuer, &config);
     }
 
@@ -70,13 +70,13 @@ impl Bench {
             ("X-Original-Method", "GET"),
             ("X-Original-URI", &target),
         ];
-        ask(&self.place, &request(b"GET", b"/", &question)).status == 200
+        ask(&self.location, &request(b"GET", b"/", &question)).status == 200
     }
 }
 
-fn config(policy: &str, place: &str, more: &str) -> String {
+fn config(policy: &str, location: &str, more: &str) -> String {
     format!(
-        "policy: {policy}\n{more}listeners:\n  - {{ mode: nginx, listen: {place}, trusted_proxies: [127.0.0.1] }}\n"
+        "policy: {policy}\n{more}listeners:\n  - {{ mode: nginx, listen: {location}, trusted_proxies: [127.0.0.1] }}\n"
     )
 }
 
@@ -95,7 +95,7 @@ fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_
 
     // A setting of the policy changes: its file.
     bench.write("other.yaml", &wider);
-    let other = config("other.yaml", &bench.place, bench.more);
+    let other = config("other.yaml", &bench.location, bench.more);
     bench.gateway.rewrite(&other);
     bench.gateway.running.signal("HUP");
     bench.told(REFUSED, 2);
@@ -117,11 +117,66 @@ fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_
     assert!(bench.allows("/orbs") && !bench.allows("/files"));
 
     // An operator who wants it takes the setting away.
-    let allowed = config("policy.yaml", &bench.place, "state: state\n");
+    let allowed = config("policy.yaml", &bench.location, "state: state\n");
     bench.gateway.rewrite(&allowed);
     bench.gateway.running.signal("HUP");
     bench.told("configuration loaded", 1);
     assert!(bench.allows("/files"));
+}
+
+#[test]
+fn a_setting_that_needs_no_token_is_compared_as_a_policy_is() {
+    const LESS: &str = "refuse_wider: true\nstate: state\npublic: [GET /healthz]\n";
+    const MORE: &str = "refuse_wider: true\nstate: state\npublic: [GET /healthz, GET /docs]\n";
+    let mut bench = Bench::start("public", LESS);
+    let passes = |bench: &Bench, target: &str| {
+        let question = [("X-Original-Method", "GET"), ("X-Original-URI", target)];
+        ask(&bench.location, &request(b"GET", b"/", &question)).status == 200
+    };
+    assert!(passes(&bench, "/healthz") && !passes(&bench, "/docs"));
+    assert!(bench.allows("/orbs") && !passes(&bench, "/api/v1/external/orbs"));
+    let more = |bench: &Bench, more: &str| config("policy.yaml", &bench.location, more);
+    let passing = "refuse_wider: true\nstate: state\npublic: []\ncors_preflight: pass\n";
+    for (at, (text, setting)) in [
+        (MORE, "`public: GET /docs`"),
+        (passing, "`cors_preflight: pass`"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        bench.gateway.rewrite(&more(&bench, text));
+        bench.gateway.running.signal("HUP");
+        bench.told("configuration refused", at + 1);
+        assert!(bench.gateway.running.said().contains(setting), "{setting}");
+        assert!(passes(&bench, "/healthz") && !passes(&bench, "/docs"));
+    }
+
+    // A crash doesn't change that.
+    bench.gateway.running.child.kill().unwrap();
+    bench.gateway.running.child.wait().unwrap();
+    bench.gateway.rewrite(&more(&bench, MORE));
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+    let file = bench.gateway.folder.join("gateway.yaml");
+    let ended = program.arg("--config").arg(file).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        !ended.status.success() && said.contains("`public: GET /docs`"),
+        "{said}"
+    );
+
+    // An operator who wants it takes the setting away, and a policy that overlaps is refused.
+    bench.more = "state: state\npublic: [GET /healthz, GET /docs]\n";
+    bench.restart();
+    assert!(passes(&bench, "/docs"));
+    let overlapping = "orbgate: 1\napis: { a: { base_path: '', scopes: { read:orbs: { orbs: false, routes: ['GET /{any}'] } } } }\n";
+    bench.write("policy.yaml", overlapping);
+    bench.told(REFUSED, 1);
+    let said = bench.gateway.running.said();
+    assert!(
+        said.contains("public route `/docs`: the policy's `/{any}`"),
+        "{said}"
+    );
+    assert!(bench.allows("/orbs") && passes(&bench, "/docs"));
 }
 
 #[test]

@@ -47,7 +47,7 @@ pub enum Field {
     User,
     /// When, as `20/Nov/2026:13:05:00 +0000` or however else the server wrote it.
     Time,
-    /// The field at this place from the status on, which has place 0.
+    /// The field at this position from the status on, which has position 0.
     Later(usize),
 }
 
@@ -131,7 +131,7 @@ impl<'a> AccessLine<'a> {
             Field::Identity => self.identity,
             Field::User => self.user,
             Field::Time => self.time,
-            Field::Later(place) => Later(self.rest).nth(place)?.ok()?,
+            Field::Later(position) => Later(self.rest).nth(position)?.ok()?,
         };
         (written != b"-").then(|| unescape(written))
     }
@@ -289,13 +289,13 @@ fn field(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The text before a place, and the text after the byte there.
+/// The text before a position, and the text after the byte there.
 fn up_to(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     let (before, rest) = text.split_at_checked(at)?;
     Some((before, rest.split_first()?.1))
 }
 
-/// The place of the first quote that no backslash escapes.
+/// The position of the first quote that no backslash escapes.
 fn closing_quote(text: &[u8]) -> Option<usize> {
     let mut escaped = false;
     text.iter().position(|byte| {

@@ -22,12 +22,12 @@ pub struct DelimitedRow {
     /// How many lines it has.
     pub lines: usize,
     /// What is wrong with it, if anything is; the line is counted from 1 within the row.
-    pub fault: Option<(Fault, usize)>,
+    pub diagnostic: Option<(Diagnostic, usize)>,
 }
 
 /// Why a row cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum Diagnostic {
     /// The text ends within quotes.
     OpenAtEnd,
     /// A value in quotes has more than [`MOST_LINES`] lines.
@@ -38,7 +38,7 @@ pub enum Fault {
     TooLong,
 }
 
-impl Fault {
+impl Diagnostic {
     /// What is wrong with a row; the line is that of the whole text.
     #[must_use]
     pub fn message(self, line: usize) -> String {
@@ -73,7 +73,7 @@ impl DelimitedRow {
             at: 0,
             lines: 1,
         };
-        let fault = loop {
+        let diagnostic = loop {
             let found = match row.rest().first() {
                 Some(b'"') => row.quoted(delimiter, is_end),
                 _ => row.bare(delimiter, is_end),
@@ -83,22 +83,22 @@ impl DelimitedRow {
                     values.push(value);
                     if end == End::Row {
                         break (row.at > LINE_LIMIT.saturating_add(1))
-                            .then_some((Fault::TooLong, 1));
+                            .then_some((Diagnostic::TooLong, 1));
                     }
                 }
                 Err(Stop::More) => return None,
-                Err(Stop::Fault(fault)) => {
+                Err(Stop::Diagnostic(diagnostic)) => {
                     let rest = row.rest();
                     let line = rest.iter().position(|byte| *byte == b'\n');
                     row.take(line.map_or(rest.len(), |end| end.saturating_add(1)));
-                    break Some((fault, row.lines));
+                    break Some((diagnostic, row.lines));
                 }
             }
         };
         Some(Self {
             bytes: row.at,
             lines: row.lines,
-            fault,
+            diagnostic,
         })
     }
 }
@@ -122,7 +122,7 @@ enum End {
 /// Why there is no value.
 enum Stop {
     More,
-    Fault(Fault),
+    Diagnostic(Diagnostic),
 }
 
 impl<'a> Scan<'a> {
@@ -159,12 +159,12 @@ impl<'a> Scan<'a> {
         let mut bytes = inner.iter().enumerate();
         let length = loop {
             match bytes.next() {
-                None if is_end => return Err(Stop::Fault(Fault::OpenAtEnd)),
+                None if is_end => return Err(Stop::Diagnostic(Diagnostic::OpenAtEnd)),
                 None => return Err(self.more()),
                 Some((_, b'\n')) => {
                     ends_of_lines = ends_of_lines.saturating_add(1);
                     if ends_of_lines >= MOST_LINES {
-                        return Err(Stop::Fault(Fault::TooManyLines));
+                        return Err(Stop::Diagnostic(Diagnostic::TooManyLines));
                     }
                 }
                 Some((at, b'"')) => match inner.get(at.saturating_add(1)) {
@@ -185,7 +185,7 @@ impl<'a> Scan<'a> {
             [b'\r', b'\n', ..] => (2, End::Row),
             [] | [b'\r'] if is_end => (after.len(), End::Row),
             [] | [b'\r'] => return Err(self.more()),
-            _ => return Err(Stop::Fault(Fault::TextAfterQuote)),
+            _ => return Err(Stop::Diagnostic(Diagnostic::TextAfterQuote)),
         };
         let value = inner.get(..length).unwrap_or_default();
         self.lines = self.lines.saturating_add(ends_of_lines);
@@ -207,7 +207,7 @@ impl<'a> Scan<'a> {
     /// More text is needed, unless there is more than a row may have.
     const fn more(&self) -> Stop {
         if self.text.len() > LINE_LIMIT {
-            Stop::Fault(Fault::TooLong)
+            Stop::Diagnostic(Diagnostic::TooLong)
         } else {
             Stop::More
         }
@@ -235,8 +235,8 @@ mod tests {
         let mut values = Vec::new();
         while let Some(row) = DelimitedRow::parse(rest, b',', true, &mut values) {
             let shown = values.iter().map(|value| String::from_utf8_lossy(value));
-            rows.push(match row.fault {
-                Some((fault, at)) => fault.message(line + at - 1),
+            rows.push(match row.diagnostic {
+                Some((diagnostic, at)) => diagnostic.message(line + at - 1),
                 None => shown.collect::<Vec<_>>().join("|"),
             });
             line += row.lines;
@@ -298,8 +298,8 @@ mod tests {
         let open = format!("\"{vast}\nrest\n");
         let row = DelimitedRow::parse(open.as_bytes(), b',', false, &mut values).unwrap();
         assert_eq!(
-            (row.fault, row.bytes),
-            (Some((Fault::TooLong, 1)), LINE_LIMIT + 2)
+            (row.diagnostic, row.bytes),
+            (Some((Diagnostic::TooLong, 1)), LINE_LIMIT + 2)
         );
     }
 
@@ -328,7 +328,7 @@ mod tests {
             let (mut rest, mut lines) = (text.as_bytes(), 0);
             let mut values = Vec::new();
             while let Some(row) = DelimitedRow::parse(rest, b',', true, &mut values) {
-                proptest::prop_assert!(row.bytes > 0 && (row.fault.is_some() || !values.is_empty()));
+                proptest::prop_assert!(row.bytes > 0 && (row.diagnostic.is_some() || !values.is_empty()));
                 let taken = &rest[..row.bytes];
                 proptest::prop_assert_eq!(row.lines, taken.split_inclusive(|byte| *byte == b'\n').count());
                 lines += row.lines;

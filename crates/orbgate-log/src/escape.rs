@@ -1,4 +1,4 @@
-//! What web servers write in place of bytes that a log line cannot hold, and how messages show a line.
+//! What web servers write instead of bytes that a log line cannot hold, and how messages show a line.
 
 use std::borrow::Cow;
 

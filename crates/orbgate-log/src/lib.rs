@@ -16,6 +16,6 @@ pub const TOO_LONG: &str = "longer than 16 MiB";
 
 // The public interface is:
 pub use crate::access_line::{AccessLine, Call, Field};
-pub use crate::delimited::{DelimitedRow, Fault, MOST_LINES};
+pub use crate::delimited::{DelimitedRow, Diagnostic, MOST_LINES};
 pub use crate::escape::shown;
-pub use crate::request_line::{RequestLine, ScopeTexts, Subject, TokenObject};
+pub use crate::request_line::{RequestLine, ScopeStrings, Subject, TokenObject};

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::borrow::Cow;
 
-use orbgate::{Decision, Engine, Request, Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Request, ScopeSet, Scopes, Token, TokenKind};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
@@ -39,16 +39,40 @@ pub struct TokenObject<'a> {
     /// Whose it is.
     pub kind: TokenKind,
     /// What it carries.
-    pub scopes: ScopeTexts<'a>,
+    pub scopes: ScopeStrings<'a>,
 }
 
 /// A token's scopes: all in one text, or each by itself.
 #[derive(Debug)]
-pub enum ScopeTexts<'a> {
+pub enum ScopeStrings<'a> {
     /// Separated by spaces.
     Separated(Cow<'a, str>),
     /// One by one. A scope with a space in it is invalid.
     Each(Vec<Cow<'a, str>>),
+}
+
+impl ScopeStrings<'_> {
+    /// Those that an engine knows.
+    pub fn set(&self, engine: &Engine) -> ScopeSet {
+        match self {
+            Self::Separated(text) => engine.scopes(&**text),
+            Self::Each(each) => engine.scope_set(each.iter().map(|scope| scope.as_bytes())),
+        }
+    }
+}
+
+impl TokenObject<'_> {
+    /// Its scopes, separated by spaces. One with a space in it is invalid, must not become two, and is left out.
+    pub fn joined(&self) -> Cow<'_, str> {
+        match &self.scopes {
+            ScopeStrings::Separated(text) => Cow::Borrowed(text),
+            ScopeStrings::Each(each) => {
+                let scopes = each.iter().filter(|scope| !scope.contains(' '));
+                let scopes: Vec<_> = scopes.map(|scope| &**scope).collect();
+                Cow::Owned(scopes.join(" "))
+            }
+        }
+    }
 }
 
 impl RequestLine<'_> {
@@ -74,9 +98,9 @@ impl RequestLine<'_> {
             None => None,
             Some(token) => {
                 let scopes = match &token.scopes {
-                    ScopeTexts::Separated(text) => Scopes::from(&**text),
-                    ScopeTexts::Each(each) => {
-                        set = engine.scope_set(each.iter().map(|scope| scope.as_bytes()));
+                    ScopeStrings::Separated(text) => Scopes::from(&**text),
+                    each @ ScopeStrings::Each(_) => {
+                        set = each.set(engine);
                         Scopes::Set(&set)
                     }
                 };
@@ -108,8 +132,8 @@ const MESSAGE_LIMIT: usize = 300;
 fn describe(error: &serde_json::Error, line: &[u8]) -> String {
     let message = error.to_string();
     // There is only one line, so only the column is of use.
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = message.strip_suffix(&place).unwrap_or(&message);
+    let location = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&location).unwrap_or(&message);
     let message = message
         .replace("invalid type: map", "invalid type: object")
         .replace("invalid type: sequence", "invalid type: array");
@@ -225,7 +249,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
         let Some(Text(kind)) = kind else {
             return Err(Error::missing_field("kind"));
         };
-        let scopes = scopes.unwrap_or(ScopeTexts::Separated(Cow::Borrowed("")));
+        let scopes = scopes.unwrap_or(ScopeStrings::Separated(Cow::Borrowed("")));
         Ok(TokenObject {
             kind: TokenKind::from_name(&kind),
             scopes,
@@ -273,7 +297,7 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-impl<'de> Deserialize<'de> for ScopeTexts<'de> {
+impl<'de> Deserialize<'de> for ScopeStrings<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ScopesVisitor)
     }
@@ -282,7 +306,7 @@ impl<'de> Deserialize<'de> for ScopeTexts<'de> {
 struct ScopesVisitor;
 
 impl<'de> Visitor<'de> for ScopesVisitor {
-    type Value = ScopeTexts<'de>;
+    type Value = ScopeStrings<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string or an array of strings")
@@ -291,11 +315,11 @@ impl<'de> Visitor<'de> for ScopesVisitor {
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
         TextVisitor
             .visit_borrowed_str(text)
-            .map(ScopeTexts::Separated)
+            .map(ScopeStrings::Separated)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        TextVisitor.visit_str(text).map(ScopeTexts::Separated)
+        TextVisitor.visit_str(text).map(ScopeStrings::Separated)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
@@ -303,7 +327,7 @@ impl<'de> Visitor<'de> for ScopesVisitor {
         while let Some(Text(scope)) = seq.next_element()? {
             each.push(scope);
         }
-        Ok(ScopeTexts::Each(each))
+        Ok(ScopeStrings::Each(each))
     }
 }
 

@@ -1,10 +1,10 @@
-//! Faults and findings as the protocol has them.
+//! Errors and findings as the protocol has them.
 
 use gen_lsp_types::{
     Code as LspCode, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
     Location, Message, Uri,
 };
-use orbgate::Place;
+use orbgate::Location as PolicyLocation;
 use orbgate_analysis::{Finding, Level};
 
 use crate::document::{Document, Found};
@@ -16,20 +16,20 @@ const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
 /// What is wrong with a document, or likely not what was meant.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
     let Some(Found {
-        faults,
+        diagnostics,
         findings,
         cut,
     }) = &document.found
     else {
         return Vec::new();
     };
-    let faults = faults.iter().map(|fault| {
+    let diagnostics = diagnostics.iter().map(|diagnostic| {
         let error = DiagnosticSeverity::Error;
         plain(
             document,
-            fault.place,
+            diagnostic.location,
             error,
-            fault.message.clone(),
+            diagnostic.message.clone(),
             encoding,
         )
     });
@@ -38,7 +38,7 @@ pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
     let cut = cut.iter().map(|code| {
         let message =
             format!("too many findings, or templates that overlap: not every `{code}` is listed");
-        let start = Place { line: 1, column: 1 };
+        let start = PolicyLocation { line: 1, column: 1 };
         plain(
             document,
             start,
@@ -47,7 +47,7 @@ pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
             encoding,
         )
     });
-    faults.chain(findings).chain(cut).collect()
+    diagnostics.chain(findings).chain(cut).collect()
 }
 
 /// A finding of a document.
@@ -58,11 +58,11 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encod
         Level::Note => DiagnosticSeverity::Information,
     };
     let message = finding.message.clone();
-    let other = finding.other.map(|place| {
+    let other = finding.other.map(|location| {
         vec![DiagnosticRelatedInformation {
             location: Location {
                 uri: document.uri.clone(),
-                range: document.text.range(document.text.word(place), encoding),
+                range: document.text.range(document.text.word(location), encoding),
             },
             message: "the other one".to_owned(),
         }]
@@ -74,19 +74,19 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encod
             href: Uri(format!("{PAGES}/{code}.md")),
         }),
         related_information: other,
-        ..plain(document, finding.place, severity, message, encoding)
+        ..plain(document, finding.location, severity, message, encoding)
     }
 }
 
 fn plain(
     document: &Document,
-    place: Place,
+    location: PolicyLocation,
     severity: DiagnosticSeverity,
     message: String,
     encoding: Encoding,
 ) -> Diagnostic {
     Diagnostic {
-        range: document.text.range(document.text.word(place), encoding),
+        range: document.text.range(document.text.word(location), encoding),
         severity: Some(severity),
         code: None,
         code_description: None,

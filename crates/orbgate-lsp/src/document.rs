@@ -4,8 +4,8 @@ use core::ops::Range as Span;
 use std::collections::BTreeMap;
 
 use gen_lsp_types::Uri;
-use orbgate::policy::Fault;
-use orbgate::{Engine, Place, Policy, Route, Scope};
+use orbgate::policy::Diagnostic;
+use orbgate::{Engine, Location, Policy, Route, Scope};
 use orbgate_analysis::{Code, Finding, Level, Suite};
 
 use crate::settings::Settings;
@@ -64,14 +64,14 @@ pub(crate) struct Document {
 /// What is wrong with a text, or likely not what was meant.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
     /// The findings that no comment suppresses, with the levels of the settings.
     pub(crate) findings: Vec<Finding>,
     /// The codes of which findings may be missing.
     pub(crate) cut: Vec<Code>,
 }
 
-/// A policy without faults, and where its routes and scopes are written.
+/// A policy without errors, and where its routes and scopes are written.
 #[derive(Debug)]
 pub(crate) struct Valid {
     pub(crate) engine: Engine,
@@ -88,11 +88,11 @@ pub(crate) struct Valid {
 pub(crate) struct Name {
     /// The bytes of the text of [`Valid`].
     pub(crate) span: Span<usize>,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     pub(crate) of: Named,
 }
 
-/// What is named, by its place in the engine.
+/// What is named, by its location in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Named {
     /// [`Route::index`].
@@ -132,10 +132,10 @@ impl Document {
             Format::Other => self.valid = None,
             Format::Suite => {
                 self.valid = None;
-                found.faults = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
+                found.diagnostics = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
             }
             Format::Policy => match Policy::from_yaml(text) {
-                Err(error) => found.faults = error.faults().to_vec(),
+                Err(error) => found.diagnostics = error.diagnostics().to_vec(),
                 Ok(policy) => {
                     found = lint(&policy, text, settings);
                     self.valid = Some(Valid::new(&policy, self.text.clone()));
@@ -155,7 +155,7 @@ pub(crate) fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
     };
     let counts = |code: &Code| settings.level(*code) > Some(Level::Note);
     Found {
-        faults: Vec::new(),
+        diagnostics: Vec::new(),
         findings: findings.list.into_iter().filter_map(with_level).collect(),
         cut: findings.cut.into_iter().filter(counts).collect(),
     }
@@ -164,16 +164,16 @@ pub(crate) fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
 impl Valid {
     fn new(policy: &Policy, text: Text) -> Self {
         let engine = Engine::new(policy);
-        let name = |place: Place, of| Name {
-            span: text.word(place),
-            place,
+        let name = |location: Location, of| Name {
+            span: text.word(location),
+            location,
             of,
         };
         let routes = engine.routes();
-        let routes = routes.map(|route| name(route.place(), Named::Route(route.index())));
+        let routes = routes.map(|route| name(route.location(), Named::Route(route.index())));
         let scopes = engine.scopes_in_apis();
         let scopes =
-            scopes.map(|in_api| name(in_api.place(), Named::Scope(in_api.scope().index())));
+            scopes.map(|in_api| name(in_api.location(), Named::Scope(in_api.scope().index())));
         let mut names: Vec<_> = routes.chain(scopes).collect();
         names.sort_by_key(|name| name.span.start);
         // Of a scope that several apis have, the first place.
@@ -188,17 +188,17 @@ impl Valid {
     }
 
     /// The name at a byte of a text: the nearest one in the valid text that is written the same. So a name is known
-    /// while another line has a fault.
+    /// while another line has an error.
     pub(crate) fn name_at(&self, text: &Text, byte: usize) -> Option<(&Name, Span<usize>)> {
-        let (place, span) = word_at(text, byte)?;
+        let (location, span) = word_at(text, byte)?;
         let written = text.slice(span.clone());
         let alike = self
             .names
             .iter()
             .filter(|name| !written.is_empty() && self.text.slice(name.span.clone()) == written);
         let far = |name: &&Name| {
-            let lines = name.place.line.abs_diff(place.line);
-            (lines, name.place.column.abs_diff(place.column))
+            let lines = name.location.line.abs_diff(location.line);
+            (lines, name.location.column.abs_diff(location.column))
         };
         Some((alike.min_by_key(far)?, span))
     }
@@ -223,7 +223,7 @@ impl Valid {
 }
 
 /// The key or value around a byte, and where it starts. It starts after a space, a bracket or a comma.
-fn word_at(text: &Text, byte: usize) -> Option<(Place, Span<usize>)> {
+fn word_at(text: &Text, byte: usize) -> Option<(Location, Span<usize>)> {
     let number = text.line_of(byte);
     let line = text.line(number)?;
     let number = u32::try_from(number).ok()?.saturating_add(1);
@@ -240,14 +240,14 @@ fn word_at(text: &Text, byte: usize) -> Option<(Place, Span<usize>)> {
         if !starts || start < end {
             continue;
         }
-        let place = Place {
+        let location = Location {
             line: number,
             column,
         };
-        let span = text.word(place);
+        let span = text.word(location);
         end = span.end;
         if span.start <= byte && byte <= span.end {
-            return Some((place, span));
+            return Some((location, span));
         }
     }
     None
@@ -316,15 +316,15 @@ mod tests {
         document.look(&Settings::default());
         let names = document.valid.as_ref().unwrap().names.len();
         assert_eq!(names, 3);
-        let faulty = valid.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
-        document.change(2, faulty.clone());
+        let invalid = valid.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
+        document.change(2, invalid.clone());
         document.look(&Settings::default());
-        assert_eq!(document.found.as_ref().unwrap().faults.len(), 1);
+        assert_eq!(document.found.as_ref().unwrap().diagnostics.len(), 1);
         let valid = document.valid.as_ref().unwrap();
         let (name, _) = valid
-            .name_at(&document.text, faulty.find("/b").unwrap())
+            .name_at(&document.text, invalid.find("/b").unwrap())
             .unwrap();
-        assert_eq!(name.place.line, 10);
+        assert_eq!(name.location.line, 10);
         document.change(3, "a: b\n".to_owned());
         document.look(&Settings::default());
         assert!(document.valid.is_some(), "its name is that of a policy");

@@ -32,7 +32,7 @@ pub(crate) fn of<'d>(
 ) -> Vec<Fix<'d>> {
     let findings = document.found.iter().flat_map(|found| &found.findings);
     let on_the_lines = |finding: &&Finding| {
-        let word = document.text.word(finding.place);
+        let word = document.text.word(finding.location);
         let between = |from: usize, to: usize| document.text.slice(from..to).contains(['\n', '\r']);
         !between(word.end, span.start) && !between(span.end, word.start)
     };
@@ -49,14 +49,14 @@ fn fix<'d>(finding: &'d Finding, text: &Text) -> Option<Fix<'d>> {
     let (title, (span, new)) = match finding.code {
         Code::NoEndMarker => ("End the file in `...`".to_owned(), end_marker(text)),
         Code::UnusedSuppression => {
-            let comment = text.byte_at(finding.place);
+            let comment = text.byte_at(finding.location);
             (
                 "Remove the suppression".to_owned(),
                 (without_comment(comment, text), String::new()),
             )
         }
         Code::ColonLiteral => {
-            let span = text.word(finding.place);
+            let span = text.word(finding.location);
             let new = with_parameters(text.slice(span.clone()));
             (format!("Write `{new}`"), (span, new))
         }
@@ -101,7 +101,7 @@ fn without_comment(comment: usize, text: &Text) -> Span<usize> {
     }
 }
 
-/// A route with `{id}` in place of `:id`.
+/// A route with `{id}` instead of `:id`.
 fn with_parameters(route: &str) -> String {
     let mut segments = route.split('/');
     let mut new = segments.next().unwrap_or_default().to_owned();
@@ -129,8 +129,9 @@ impl Fix<'_> {
             return false;
         };
         let found = lint(&policy, &new, settings);
-        let same =
-            |other: &Finding| other.code == self.finding.code && other.place == self.finding.place;
+        let same = |other: &Finding| {
+            other.code == self.finding.code && other.location == self.finding.location
+        };
         !found.findings.iter().any(same)
     }
 }

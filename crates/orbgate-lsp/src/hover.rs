@@ -47,7 +47,7 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
             &format!(
                 "- overlaps {} (line {}): {} is decided by {decides}",
                 span(other.route.as_str()),
-                other.route.place().line,
+                other.route.location().line,
                 span(&other.target)
             ),
         );
@@ -72,7 +72,11 @@ fn of_scope(scope: Scope<'_>, text: &mut String) {
     for route in routes.by_ref().take(NAMED) {
         line(
             text,
-            &format!("- {} (line {})", span(route.as_str()), route.place().line),
+            &format!(
+                "- {} (line {})",
+                span(route.as_str()),
+                route.location().line
+            ),
         );
     }
     more(text, routes.count().saturating_add(NAMED));

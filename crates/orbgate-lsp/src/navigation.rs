@@ -21,7 +21,7 @@ pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<S
         return Vec::new();
     };
     let apis = scope.apis().filter(|_| declaration);
-    let own = apis.map(|in_api| valid.text.word(in_api.place()));
+    let own = apis.map(|in_api| valid.text.word(in_api.location()));
     let routes = scope.routes();
     let routes = routes.map(|route| span(valid, Named::Route(route.index())));
     own.chain(routes).collect()
@@ -36,7 +36,7 @@ pub(crate) fn outline(valid: &Valid, encoding: Encoding) -> Vec<DocumentSymbol> 
 }
 
 fn of_scope(valid: &Valid, in_api: ScopeInApi<'_>, encoding: Encoding) -> DocumentSymbol {
-    let own = valid.text.word(in_api.place());
+    let own = valid.text.word(in_api.location());
     let routes = in_api.routes();
     let spans = routes.map(|route| span(valid, Named::Route(route.index())));
     let end = spans.map(|span| span.end).fold(own.end, usize::max);

@@ -1,10 +1,10 @@
-//! A document's text, and the two ways to name a place in it: ours, in characters from 1, and the protocol's, in code
+//! A document's text, and the two ways to name a location in it: ours, in characters from 1, and the protocol's, in code
 //! units from 0.
 
 use core::ops::Range as Span;
 
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
-use orbgate::Place;
+use orbgate::Location;
 
 /// The units in which the protocol counts on a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,16 +98,16 @@ impl Text {
         self.text.get(span).unwrap_or_default()
     }
 
-    /// The byte at a place of ours; the end of the line, or of the text, if it has no such place.
-    pub(crate) fn byte_at(&self, place: Place) -> usize {
-        let line = to_usize(place.line.saturating_sub(1));
+    /// The byte at a location of ours; the end of the line, or of the text, if it has no such location.
+    pub(crate) fn byte_at(&self, location: Location) -> usize {
+        let line = to_usize(location.line.saturating_sub(1));
         let Some(line) = self.line(line) else {
             return self.text.len();
         };
         let written = self.slice(line.clone());
         // A byte-order mark has no column.
         let mark = usize::from(line.start == 0 && written.starts_with(BYTE_ORDER_MARK));
-        let column = to_usize(place.column.saturating_sub(1)).saturating_add(mark);
+        let column = to_usize(location.column.saturating_sub(1)).saturating_add(mark);
         let mut characters = written.char_indices();
         let byte = characters.nth(column).map(|(at, _)| at);
         byte.map_or(line.end, |at| line.start.saturating_add(at))
@@ -146,9 +146,9 @@ impl Text {
         Range { start, end }
     }
 
-    /// The bytes of the key or value that starts at a place, as it is written; never more than its line.
-    pub(crate) fn word(&self, place: Place) -> Span<usize> {
-        let start = self.byte_at(place);
+    /// The bytes of the key or value that starts at a location, as it is written; never more than its line.
+    pub(crate) fn word(&self, location: Location) -> Span<usize> {
+        let start = self.byte_at(location);
         let end = self
             .line(self.line_of(start))
             .map_or(start, |line| line.end);
@@ -205,7 +205,7 @@ fn to_u32(number: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use gen_lsp_types::{Position, PositionEncodingKind};
-    use orbgate::Place;
+    use orbgate::Location;
     use proptest::prelude::*;
 
     use super::{Encoding, Text, word};
@@ -225,10 +225,10 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_its_position_in_every_encoding() {
+    fn a_location_has_its_position_in_every_encoding() {
         let text = Text::new("a\r\nä€𝄞x\rlast\n".to_owned());
-        let place = Place { line: 2, column: 4 };
-        let byte = text.byte_at(place);
+        let location = Location { line: 2, column: 4 };
+        let byte = text.byte_at(location);
         assert_eq!(text.slice(byte..byte + 1), "x");
         for (encoding, character) in [
             (Encoding::Utf8, 9),
@@ -241,7 +241,7 @@ mod tests {
         }
         // Within a character, after the line, after the text.
         let at = |line, character| text.byte_of(Position::new(line, character), Encoding::Utf16);
-        assert_eq!(at(1, 3), text.byte_at(Place { line: 2, column: 3 }));
+        assert_eq!(at(1, 3), text.byte_at(Location { line: 2, column: 3 }));
         assert_eq!(at(0, 99), 1);
         assert_eq!(at(9, 0), text.as_str().len());
         assert_eq!(text.line_of(byte), 1);
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_has_no_column_of_ours() {
         let text = Text::new("\u{feff}ab\n".to_owned());
-        let byte = text.byte_at(Place { line: 1, column: 2 });
+        let byte = text.byte_at(Location { line: 1, column: 2 });
         assert_eq!(text.position(byte, Encoding::Utf16), Position::new(0, 2));
     }
 
@@ -290,7 +290,7 @@ mod tests {
             }
             for line in 0..5 {
                 for column in 0..9 {
-                    let word = text.word(Place { line, column });
+                    let word = text.word(Location { line, column });
                     prop_assert!(text.as_str().get(word).is_some());
                 }
             }

@@ -1,14 +1,14 @@
 //! A document's values → its operations, each with what it needs, or why no policy can say the same.
 
-use orbgate::policy::Fault;
-use orbgate::{Orbs, Place};
-use orbgate_yaml::{Entry, Faults, Node, Owner, Values, quoted};
+use orbgate::policy::Diagnostic;
+use orbgate::{Location, Orbs};
+use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 
 use crate::Options;
 use crate::keep::MERGE;
 use crate::kind::{Cause, Problem};
-use crate::node::{at, entries, get, is_visible, malformed, orbs, place, text, word};
-use crate::scheme::{Schemes, fault, place_of};
+use crate::node::{at, entries, get, is_visible, location, malformed, orbs, text, word};
+use crate::scheme::{Schemes, diagnostic, location_of};
 use crate::{security, servers, sheet, template, tree};
 use orbgate_analysis::shown::{lines, one_line};
 
@@ -30,13 +30,15 @@ pub(super) struct Document {
 pub(super) struct PolicyFacts {
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
+    /// Whether all paths end in a slash: without `x-orbs-policy`, those of the document do.
+    pub(super) trailing_slash: bool,
     pub(super) headings: Vec<String>,
 }
 
 /// An operation.
 #[derive(Debug)]
 pub(super) struct Operation {
-    pub(super) place: Place,
+    pub(super) location: Location,
     /// `None` for a whole path item that could not be read, because its methods are not known.
     pub(super) method: Option<String>,
     /// The path, including that of the servers.
@@ -72,17 +74,17 @@ impl Operation {
 }
 
 /// Reads a document.
-pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Fault>> {
-    let mut faults = Faults::default();
-    let document = tree::parse(bytes, &mut faults)
-        .and_then(|root| document(&root, options, &mut faults))
-        .filter(|_| faults.is_empty());
+pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Diagnostic>> {
+    let mut diagnostics = Diagnostics::default();
+    let document = tree::parse(bytes, &mut diagnostics)
+        .and_then(|root| document(&root, options, &mut diagnostics))
+        .filter(|_| diagnostics.is_empty());
     document.ok_or_else(|| {
-        let faults = faults.into_list().into_iter();
-        faults
-            .map(|fault| Fault {
-                place: at(fault.place),
-                message: fault.message,
+        let diagnostics = diagnostics.into_list().into_iter();
+        diagnostics
+            .map(|diagnostic| Diagnostic {
+                location: at(diagnostic.location),
+                message: diagnostic.message,
             })
             .collect()
     })
@@ -90,44 +92,59 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Faul
 
 /// Whether a text is an OpenAPI document, of any version.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
-    tree::parse(bytes, &mut Faults::default()).is_some_and(|root| {
+    tree::parse(bytes, &mut Diagnostics::default()).is_some_and(|root| {
         let says = |key| get(&root, key).is_some();
         (says("openapi") || says("swagger")) && !says("orbgate")
     })
 }
 
-fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<Document> {
-    let push = |faults: &mut Faults, place: Place, message: &str| {
-        fault(Problem::new(Cause::Malformed, place, message), faults);
+fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Document> {
+    let push = |diagnostics: &mut Diagnostics, location: Location, message: &str| {
+        diagnostic(
+            Problem::new(Cause::Malformed, location, message),
+            diagnostics,
+        );
     };
     if entries(root).is_none() {
-        push(faults, place(root), "an OpenAPI document is a mapping");
+        push(
+            diagnostics,
+            location(root),
+            "an OpenAPI document is a mapping",
+        );
         return None;
     }
     if let Some(message) = version(root) {
-        push(faults, place_of(get(root, "openapi")), &message);
+        push(diagnostics, location_of(get(root, "openapi")), &message);
         return None;
     }
     let judged = options
         .default_scope
         .as_deref()
-        .and_then(sheet::scope_fault);
+        .and_then(sheet::scope_diagnostic);
     if let Some(message) = judged {
         let message = format!("the option for the default scope: {message}");
-        push(faults, Place { line: 1, column: 1 }, &message);
+        push(diagnostics, Location { line: 1, column: 1 }, &message);
     }
-    let policy = policy(root, faults);
+    let mut policy = policy(root, diagnostics);
+    if get(root, "x-orbs-policy").is_none() {
+        policy.trailing_slash = has_slashes(root);
+    }
     let components = get(root, "components");
     let declared = components.and_then(|components| get(components, "securitySchemes"));
     let default_scope = options.default_scope.as_deref();
-    let schemes = Schemes::read(declared, options.scheme.as_deref(), default_scope, faults);
-    if let Some(wrong) = schemes.fault() {
-        push(faults, wrong.place, &wrong.message);
+    let schemes = Schemes::read(
+        declared,
+        options.scheme.as_deref(),
+        default_scope,
+        diagnostics,
+    );
+    if let Some(wrong) = schemes.diagnostic() {
+        push(diagnostics, wrong.location, &wrong.message);
     }
     let base_path = options.base_path.clone().unwrap_or_else(|| {
         servers::base_path(get(root, "servers")).unwrap_or_else(|problem| {
             let message = format!("{}: set the option for the base path", problem.message);
-            push(faults, problem.place, &message);
+            push(diagnostics, problem.location, &message);
             String::new()
         })
     });
@@ -136,10 +153,11 @@ fn document(root: &Node<'_>, options: &Options, faults: &mut Faults) -> Option<D
         schemes: &schemes,
         security: get(root, "security"),
         base_path: &base_path,
+        trailing_slash: policy.trailing_slash,
         operations: Vec::new(),
     };
-    if let Err((place, message)) = reader.paths(root) {
-        push(faults, place, &message);
+    if let Err((location, message)) = reader.paths(root) {
+        push(diagnostics, location, &message);
         return None;
     }
     let operations = reader.operations;
@@ -168,7 +186,7 @@ fn version(root: &Node<'_>) -> Option<String> {
     })
 }
 
-fn policy(root: &Node<'_>, faults: &mut Faults) -> PolicyFacts {
+fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
     let Some(node) = get(root, "x-orbs-policy") else {
         let title = get(root, "info").and_then(|info| get(info, "title"));
         let title = title.and_then(word).map(str::trim);
@@ -185,11 +203,12 @@ fn policy(root: &Node<'_>, faults: &mut Faults) -> PolicyFacts {
     };
     let owner = Owner {
         what: "`x-orbs-policy`",
-        place: node.place,
+        location: node.location,
     };
-    let mut values = Values { faults };
-    let keys = ["orbgate", "name", "target", "headings"];
-    let Some([version, name, target, headings]) = values.fields(node, &owner, keys, &["orbgate"])
+    let mut values = Values { diagnostics };
+    let keys = ["orbgate", "name", "target", "trailing_slash", "headings"];
+    let Some([version, name, target, slash, headings]) =
+        values.fields(node, &owner, keys, &["orbgate"])
     else {
         return PolicyFacts::default();
     };
@@ -200,11 +219,23 @@ fn policy(root: &Node<'_>, faults: &mut Faults) -> PolicyFacts {
     PolicyFacts {
         name: name.map(|node| values.text(node, "`name`").value),
         target: target.map(|node| values.text(node, "`target`").value),
+        trailing_slash: slash.is_some_and(|node| {
+            let choices = [("never", false), ("always", true)];
+            values.choice(node, "`trailing_slash`", &choices).value
+        }),
         headings: headings
             .iter()
             .map(|node| values.text(node, "a heading").value)
             .collect(),
     }
+}
+
+/// Whether all paths end in a slash, and one of them is more than that.
+fn has_slashes(root: &Node<'_>) -> bool {
+    let paths = get(root, "paths").and_then(entries).unwrap_or_default();
+    let paths = paths.iter().map(|entry| entry.key.text.as_ref());
+    let mut paths = paths.filter(|path| path.starts_with('/') && *path != "/");
+    paths.clone().next().is_some() && paths.all(|path| path.ends_with('/'))
 }
 
 fn is_extension(key: &str) -> bool {
@@ -217,6 +248,8 @@ struct Reader<'r> {
     /// What an operation needs if it does not say so itself.
     security: Option<&'r Node<'r>>,
     base_path: &'r str,
+    /// Whether all paths end in a slash.
+    trailing_slash: bool,
     operations: Vec<Operation>,
 }
 
@@ -234,19 +267,19 @@ pub(super) const METHODS: [(&str, &str); 8] = [
 
 impl Reader<'_> {
     /// Every path of the document.
-    fn paths(&mut self, root: &Node<'_>) -> Result<(), (Place, String)> {
+    fn paths(&mut self, root: &Node<'_>) -> Result<(), (Location, String)> {
         // OpenAPI 3.1 lets a document have none.
         let Some(paths) = get(root, "paths") else {
             return Ok(());
         };
         let Some(items) = entries(paths) else {
-            return Err((place(paths), "`paths` must be a mapping".to_owned()));
+            return Err((location(paths), "`paths` must be a mapping".to_owned()));
         };
         for entry in items.iter().filter(|entry| !is_extension(&entry.key.text)) {
             self.path_item(entry);
             if self.operations.len() > OPERATIONS {
                 let message = format!("over {OPERATIONS} operations, which is the limit");
-                return Err((at(entry.key_place), message));
+                return Err((at(entry.key_location), message));
             }
         }
         Ok(())
@@ -267,7 +300,7 @@ impl Reader<'_> {
         };
         if !path.starts_with('/') {
             let message = format!("path {} must start with `/`", quoted(path));
-            let problem = Problem::new(Cause::Malformed, at(entry.key_place), message);
+            let problem = Problem::new(Cause::Malformed, at(entry.key_location), message);
             self.leave_out(entry, None, path, problem);
             return;
         }
@@ -278,7 +311,7 @@ impl Reader<'_> {
         }
         if let Some(key) = keys.iter().find(|key| key.key.text == "security") {
             let message = "`security` has no place in a path item: write it in each operation";
-            let problem = Problem::new(Cause::Malformed, at(key.key_place), message);
+            let problem = Problem::new(Cause::Malformed, at(key.key_location), message);
             self.leave_out(key, None, path, problem);
             return;
         }
@@ -293,7 +326,7 @@ impl Reader<'_> {
                 (_, Some((_, method))) => self.operation(key, method, path, own_servers),
                 (name, None) => {
                     let message = format!("{} is not a method of OpenAPI", quoted(name));
-                    let problem = Problem::new(Cause::Method, at(key.key_place), message);
+                    let problem = Problem::new(Cause::Method, at(key.key_location), message);
                     let method = name.to_ascii_uppercase();
                     self.leave_out(key, Some(&method), path, problem);
                 }
@@ -315,7 +348,7 @@ impl Reader<'_> {
 
     fn leave_out(&mut self, entry: &Entry<'_>, method: Option<&str>, path: &str, problem: Problem) {
         self.operations.push(Operation {
-            place: at(entry.key_place),
+            location: at(entry.key_location),
             method: method.map(str::to_owned),
             path: format!("{}{path}", self.base_path),
             need: Err(problem),
@@ -342,7 +375,7 @@ impl Reader<'_> {
             .and_then(|()| own_path(&entry.value, path))
             .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path)));
         self.operations.push(Operation {
-            place: at(entry.key_place),
+            location: at(entry.key_location),
             method: Some(method.to_owned()),
             path: path_shown,
             need,
@@ -363,13 +396,24 @@ impl Reader<'_> {
         }
         let (own, all) = (quoted(&own), quoted(self.base_path));
         let message = format!("its servers have the path {own}, and those of the document {all}");
-        Err(Problem::new(Cause::Servers, place(servers), message))
+        Err(Problem::new(Cause::Servers, location(servers), message))
     }
 
     fn need(&self, entry: &Entry<'_>, method: &str, path: &str) -> Result<Need, Problem> {
         let operation = &entry.value;
-        let key = at(entry.key_place);
+        let key = at(entry.key_location);
         let full = &format!("{}{path}", self.base_path);
+        let (full, path) = match (full.strip_suffix('/'), path.strip_suffix('/')) {
+            (Some(""), _) => ("/", "/"),
+            (Some(full), Some(path)) if self.trailing_slash => {
+                (full, if path.is_empty() { "/" } else { path })
+            }
+            (None, _) if self.trailing_slash => {
+                let message = format!("{} doesn't end with `/`, as other paths do", quoted(full));
+                return Err(Problem::new(Cause::Path, key, message));
+            }
+            _ => (full.as_str(), path),
+        };
         let Some(keys) = entries(operation) else {
             return Err(malformed(operation, "an operation must be a mapping"));
         };
@@ -387,7 +431,7 @@ impl Reader<'_> {
                 let message = format!("{full} is not below the base path {base} of its api");
                 Problem::new(Cause::Path, key, message)
             })?,
-            None if path == "/" && !self.base_path.is_empty() => {
+            None if path == "/" && !self.base_path.is_empty() && !self.trailing_slash => {
                 let message = format!(
                     "{} ends with `/`, and no path that is decided does",
                     quoted(full)
@@ -422,14 +466,14 @@ impl Reader<'_> {
     }
 }
 
-/// The key of a reference to another place.
+/// The key of a reference to another location.
 const REFERENCE: &str = "$ref";
 
 fn reference(entry: &Entry<'_>) -> Problem {
     let target = quoted(word(&entry.value).unwrap_or_default());
     let message =
         format!("`$ref` to {target} is not followed: bundle the document into one without it");
-    Problem::new(Cause::Reference, at(entry.key_place), message)
+    Problem::new(Cause::Reference, at(entry.key_location), message)
 }
 
 /// The most characters of a note.
@@ -489,7 +533,7 @@ fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
         (Some(node), Some(Orbs::Amount(_))) if word(node) == Some("true") => Ok((stated, true)),
         (Some(node), _) => {
             let message = "`x-orbs-own` must be `true`, together with an amount in `x-orbs`";
-            Err(Problem::new(Cause::Orbs, place(node), message))
+            Err(Problem::new(Cause::Orbs, location(node), message))
         }
     }
 }

@@ -3,12 +3,12 @@
 use core::fmt;
 use std::collections::HashMap;
 
-use orbgate::policy::{Api, Fault, RouteRule, ScopeRule};
-use orbgate::{Orbs, OrganisationRule, Place, Policy};
+use orbgate::policy::{Api, Diagnostic, RouteRule, ScopeRule};
+use orbgate::{Location, Orbs, OrganisationRule, Policy};
 use orbgate_yaml::quoted;
 
 use crate::document::{self, Document, Need, Operation};
-use crate::template::shape;
+use crate::template::{full_path, shape};
 use crate::{Options, left_out, settled};
 
 orbgate::codes! {
@@ -41,9 +41,9 @@ pub struct Drift {
     /// Method and path.
     pub operation: String,
     /// Where it is in the document.
-    pub document: Option<Place>,
+    pub document: Option<Location>,
     /// Where it is in the policy.
-    pub policy: Option<Place>,
+    pub policy: Option<Location>,
     /// What differs, for a person: lower case, no final period.
     pub message: String,
 }
@@ -58,7 +58,11 @@ pub struct Drift {
 /// # Errors
 ///
 /// What is wrong with the document as a whole, or with the options for it; never none.
-pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Drift>, Vec<Fault>> {
+pub fn check(
+    bytes: &[u8],
+    options: &Options,
+    policy: &Policy,
+) -> Result<Vec<Drift>, Vec<Diagnostic>> {
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
     let needs: Vec<_> = document
@@ -80,23 +84,23 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
             Some(_) => routes.get_mut(&key),
             None => None,
         };
-        let place = route.as_ref().map(|route| route.rule.place());
+        let location = route.as_ref().map(|route| route.rule.location());
         let found = compared(operation, said.as_ref(), route, &document);
         drift.extend(found.into_iter().map(|(kind, message)| Drift {
             kind,
             operation: operation.name(),
-            document: Some(operation.place),
-            policy: place,
+            document: Some(operation.location),
+            policy: location,
             message,
         }));
     }
     let mut extra: Vec<_> = routes.into_values().filter(|route| !route.seen).collect();
-    extra.sort_by_key(|route| route.rule.place());
+    extra.sort_by_key(|route| route.rule.location());
     drift.extend(extra.into_iter().map(|route| Drift {
         kind: DriftKind::Extra,
         operation: route.name(),
         document: None,
-        policy: Some(route.rule.place()),
+        policy: Some(route.rule.location()),
         message: format!(
             "the document has no such operation; the policy says scope {}",
             quoted(route.scope.name())
@@ -153,6 +157,7 @@ fn forget_charges(document: &mut Document) {
 /// A route of the policy.
 struct Route<'p> {
     api: &'p Api,
+    path: String,
     scope: &'p ScopeRule,
     rule: &'p RouteRule,
     seen: bool,
@@ -164,13 +169,15 @@ fn routes(policy: &Policy) -> HashMap<(&str, String), Route<'_>> {
     for api in policy.apis() {
         for scope in api.scopes() {
             for rule in scope.routes() {
+                let path = full_path(policy, api, rule);
                 let route = Route {
                     api,
+                    path,
                     scope,
                     rule,
                     seen: false,
                 };
-                routes.insert((rule.method(), shape(&route.path())), route);
+                routes.insert((rule.method(), shape(&route.path)), route);
             }
         }
     }
@@ -178,16 +185,8 @@ fn routes(policy: &Policy) -> HashMap<(&str, String), Route<'_>> {
 }
 
 impl Route<'_> {
-    fn path(&self) -> String {
-        let base_path = self.api.base_path().unwrap_or_default();
-        match self.rule.template() {
-            "/" if !base_path.is_empty() => base_path.to_owned(),
-            template => format!("{base_path}{template}"),
-        }
-    }
-
     fn name(&self) -> String {
-        format!("{} {}", self.rule.method(), self.path())
+        format!("{} {}", self.rule.method(), self.path)
     }
 
     fn differences(&self, need: &Need, document: &Document) -> Vec<(DriftKind, String)> {

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::document::METHODS;
 use crate::sheet::scalar;
-use crate::template::shape;
+use crate::template::{full_path, shape};
 use orbgate_analysis::shown::json;
 
 /// Writes a policy as a document of OpenAPI 3.1. Each api becomes a security scheme, each route an operation.
@@ -22,7 +22,7 @@ pub fn export(policy: &Policy) -> Document {
     for (api, scheme) in policy.apis().iter().zip(&names) {
         for scope in api.scopes() {
             for route in scope.routes() {
-                paths.add(api, scheme, scope, route);
+                paths.add(full_path(policy, api, route), scheme, scope, route);
             }
         }
     }
@@ -192,6 +192,9 @@ fn facts(policy: &Policy) -> Value {
         add("name", text(name));
     }
     add("target", text(policy.target().as_str()));
+    if policy.trailing_slash() {
+        add("trailing_slash", text("always"));
+    }
     if !policy.headings().is_empty() {
         let headings = policy.headings().iter().map(|heading| text(heading));
         add("headings", Value::List(headings.collect()));
@@ -232,7 +235,7 @@ fn scheme_of(api: &Api) -> Value {
 /// Operations by path. Paths of one shape become one, because OpenAPI refuses two.
 #[derive(Default)]
 struct Paths {
-    places: HashMap<String, usize>,
+    locations: HashMap<String, usize>,
     items: Vec<Item>,
 }
 
@@ -244,13 +247,8 @@ struct Item {
 }
 
 impl Paths {
-    fn add(&mut self, api: &Api, scheme: &str, scope: &ScopeRule, route: &RouteRule) {
-        let base_path = api.base_path().unwrap_or_default();
-        let path = match route.template() {
-            "/" if !base_path.is_empty() => base_path.to_owned(),
-            template => format!("{base_path}{template}"),
-        };
-        let place = *self.places.entry(shape(&path)).or_insert_with(|| {
+    fn add(&mut self, path: String, scheme: &str, scope: &ScopeRule, route: &RouteRule) {
+        let location = *self.locations.entry(shape(&path)).or_insert_with(|| {
             self.items.push(Item {
                 path: path.clone(),
                 operations: Vec::new(),
@@ -258,7 +256,7 @@ impl Paths {
             });
             self.items.len().saturating_sub(1)
         });
-        let Some(item) = self.items.get_mut(place) else {
+        let Some(item) = self.items.get_mut(location) else {
             return;
         };
         let scopes = Value::List(vec![text(scope.name())]);

@@ -1,34 +1,34 @@
-//! A document in JSON → its values with their places. Every value is a slice of the text, so its place is known.
+//! A document in JSON → its values with their locations. Every value is a slice of the text, so its location is known.
 
 use core::fmt;
 
-use orbgate_yaml::{Content, Entry, Faults, Keep, Node, Place, Scalar, refuse_duplicates};
+use orbgate_yaml::{Content, Diagnostics, Entry, Keep, Location, Node, Scalar, refuse_duplicates};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::keep::Part;
 
 /// The parts of the document that are kept.
-pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> {
+pub(super) fn parse<'a>(text: &'a str, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
     let mut reader = Reader {
         text,
         read: 0,
-        place: Place::START,
+        location: Location::START,
         values: 0,
-        faults,
+        diagnostics,
     };
     match serde_json::from_str(text) {
         Ok(root) => reader.node(root, Some(Part::Root), 0),
         Err(error) => {
             let number = |number: usize| u32::try_from(number.max(1)).unwrap_or(u32::MAX);
-            let place = Place {
+            let location = Location {
                 line: number(error.line()),
                 column: number(error.column()),
             };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             let message = format!("a document that starts with `{{` is JSON, and here: {message}");
-            reader.faults.push(place, message);
+            reader.diagnostics.push(location, message);
             None
         }
     }
@@ -36,18 +36,18 @@ pub(super) fn parse<'a>(text: &'a str, faults: &mut Faults) -> Option<Node<'a>> 
 
 struct Reader<'a, 'f> {
     text: &'a str,
-    /// How many bytes of the text are before the place.
+    /// How many bytes of the text are before the location.
     read: usize,
-    place: Place,
+    location: Location,
     values: usize,
-    faults: &'f mut Faults,
+    diagnostics: &'f mut Diagnostics,
 }
 
 impl<'a> Reader<'a, '_> {
-    /// `None` where a limit is reached, which is a fault.
+    /// `None` where a limit is reached, which is an error.
     fn node(&mut self, raw: &'a RawValue, keep: Option<Part>, depth: usize) -> Option<Node<'a>> {
-        let place = self.place_of(raw);
-        let node = |kind| Some(Node { place, kind });
+        let location = self.location_of(raw);
+        let node = |kind| Some(Node { location, kind });
         let Some(keep) = keep else {
             return node(Content::Refused);
         };
@@ -63,30 +63,30 @@ impl<'a> Reader<'a, '_> {
             () => None,
         };
         if let Some(message) = limit {
-            self.faults.push(place, message);
+            self.diagnostics.push(location, message);
             return None;
         }
         let deeper = depth.saturating_add(1);
         match raw.get().as_bytes().first() {
             Some(b'{') => {
-                let Entries(entries) = self.read(raw, place)?;
+                let Entries(entries) = self.read(raw, location)?;
                 let mut read = Vec::with_capacity(entries.len());
                 for (key, value) in entries {
-                    let key_place = self.place_of(key);
-                    let key = self.text(key, key_place)?;
+                    let key_location = self.location_of(key);
+                    let key = self.text(key, key_location)?;
                     let keep = keep.of(&key.text);
                     let value = self.node(value, keep, deeper)?;
                     read.push(Entry {
-                        key_place,
+                        key_location,
                         key,
                         value,
                     });
                 }
-                refuse_duplicates(&read, self.faults);
+                refuse_duplicates(&read, self.diagnostics);
                 node(Content::Mapping(read))
             }
             Some(b'[') => {
-                let items: Vec<&RawValue> = self.read(raw, place)?;
+                let items: Vec<&RawValue> = self.read(raw, location)?;
                 let items = items
                     .into_iter()
                     .map(|item| self.node(item, keep.item(), deeper));
@@ -94,7 +94,7 @@ impl<'a> Reader<'a, '_> {
                 node(Content::Sequence(items))
             }
             Some(b'"') => {
-                let text = self.text(raw, place)?;
+                let text = self.text(raw, location)?;
                 node(Content::Scalar(text))
             }
             _ => node(Content::Scalar(Scalar {
@@ -104,44 +104,44 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn text(&mut self, raw: &'a RawValue, place: Place) -> Option<Scalar<'a>> {
+    fn text(&mut self, raw: &'a RawValue, location: Location) -> Option<Scalar<'a>> {
         let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
         let text = match inner.contains('\\') {
-            true => self.read::<String>(raw, place)?.into(),
+            true => self.read::<String>(raw, location)?.into(),
             false => inner.into(),
         };
         Some(Scalar { text, plain: false })
     }
 
-    /// What a value says; one that cannot be read after all, such as half of a surrogate pair, is a fault.
-    fn read<T: Deserialize<'a>>(&mut self, raw: &'a RawValue, place: Place) -> Option<T> {
+    /// What a value says; one that cannot be read after all, such as half of a surrogate pair, is an error.
+    fn read<T: Deserialize<'a>>(&mut self, raw: &'a RawValue, location: Location) -> Option<T> {
         let read = serde_json::from_str(raw.get());
         read.map_err(|error| {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            self.faults
-                .push(place, format!("this is not valid JSON: {message}"));
+            self.diagnostics
+                .push(location, format!("this is not valid JSON: {message}"));
         })
         .ok()
     }
 
     /// Where a value starts. Values are asked for in the order of the text, so every byte is counted once.
-    fn place_of(&mut self, raw: &RawValue) -> Place {
+    fn location_of(&mut self, raw: &RawValue) -> Location {
         let start = raw.get().as_ptr().addr();
         let start = start.saturating_sub(self.text.as_ptr().addr());
         let passed = self.text.get(self.read..start).unwrap_or_default();
-        let line = self.place.line;
+        let line = self.location.line;
         let breaks = passed.bytes().filter(|byte| *byte == b'\n').count();
         let breaks = u32::try_from(breaks).unwrap_or(u32::MAX);
         let behind = passed.rsplit('\n').next().unwrap_or_default();
         let columns = u32::try_from(behind.chars().count()).unwrap_or(u32::MAX);
-        let before = if breaks > 0 { 1 } else { self.place.column };
-        self.place = Place {
+        let before = if breaks > 0 { 1 } else { self.location.column };
+        self.location = Location {
             line: line.saturating_add(breaks),
             column: before.saturating_add(columns),
         };
         self.read = start.max(self.read);
-        self.place
+        self.location
     }
 }
 

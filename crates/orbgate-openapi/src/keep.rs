@@ -3,7 +3,7 @@
 
 use orbgate_yaml::Keep;
 
-/// What is kept of a value, by its place in the document.
+/// What is kept of a value, by its location in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// With all that is in it.

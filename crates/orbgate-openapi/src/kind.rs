@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate::Place;
+use orbgate::Location;
 
 orbgate::codes! {
     /// Why no policy can say what an operation does. A later release may add a kind, never rename or remove one.
@@ -40,15 +40,15 @@ impl fmt::Display for Cause {
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) kind: Cause,
-    pub(super) place: Place,
+    pub(super) location: Location,
     pub(super) message: String,
 }
 
 impl Problem {
-    pub(super) fn new(kind: Cause, place: Place, message: impl Into<String>) -> Self {
+    pub(super) fn new(kind: Cause, location: Location, message: impl Into<String>) -> Self {
         Self {
             kind,
-            place,
+            location,
             message: message.into(),
         }
     }

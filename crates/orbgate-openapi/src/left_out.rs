@@ -24,13 +24,13 @@ pub(super) fn duplicates(document: &mut Document) {
             // The message of the first names the second; those of all others name the first.
             let other = if *number == first { second } else { first };
             let other = document.operations.get(other);
-            let other = other.map(|other| (quoted(&other.name()), other.place));
-            let Some((name, place)) = other else {
+            let other = other.map(|other| (quoted(&other.name()), other.location));
+            let Some((name, location)) = other else {
                 continue;
             };
             let message = format!(
                 "{name} (line {}) is the same except for the names of parameters",
-                place.line
+                location.line
             );
             leave_out(document, *number, Cause::Duplicate, message);
         }
@@ -118,7 +118,7 @@ pub(super) fn takeovers(document: &mut Document) {
 fn continue_with(document: &mut Document, number: usize, found: &[usize], gone: &mut Vec<usize>) {
     let operation = document.operations.get(number);
     let Some((name, line)) =
-        operation.map(|operation| (quoted(&operation.name()), operation.place.line))
+        operation.map(|operation| (quoted(&operation.name()), operation.location.line))
     else {
         return;
     };
@@ -133,6 +133,6 @@ fn leave_out(document: &mut Document, number: usize, kind: Cause, message: Strin
     if let Some(operation) = document.operations.get_mut(number)
         && operation.need.is_ok()
     {
-        operation.need = Err(Problem::new(kind, operation.place, message));
+        operation.need = Err(Problem::new(kind, operation.location, message));
     }
 }

@@ -15,8 +15,8 @@ mod sheet;
 mod template;
 mod tree;
 
-use orbgate::policy::Fault;
-use orbgate::{Orbs, Place};
+use orbgate::policy::Diagnostic;
+use orbgate::{Location, Orbs};
 
 // The public interface is:
 pub use crate::drift::{Drift, DriftKind, check};
@@ -56,7 +56,7 @@ pub struct Imported {
 #[non_exhaustive]
 pub struct LeftOut {
     /// Where the document says what no policy can.
-    pub place: Place,
+    pub location: Location,
     /// Method and path, or the path where the methods are not known.
     pub operation: String,
     /// Why.
@@ -95,7 +95,7 @@ pub struct LeftOut {
 /// # Errors
 ///
 /// What is wrong with the document as a whole, or with the options for it; never none.
-pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
+pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
     left_out::contradictions(&mut document);
@@ -105,8 +105,8 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
     });
     if let Some(operation) = silent {
         let message = "the document does not say what a call consumes (`x-orbs`): set the option `orbs` to false, true or an amount";
-        return Err(vec![Fault {
-            place: operation.place,
+        return Err(vec![Diagnostic {
+            location: operation.location,
             message: message.to_owned(),
         }]);
     }
@@ -115,7 +115,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Fault>> {
     for operation in &document.operations {
         if let Err(problem) = &operation.need {
             left_out.push(LeftOut {
-                place: problem.place,
+                location: problem.location,
                 operation: operation.name(),
                 kind: problem.kind,
                 message: problem.message.clone(),
@@ -141,16 +141,16 @@ pub fn is_document(bytes: &[u8]) -> bool {
 }
 
 /// The policy's text, after everything that must be left out is.
-fn settled(document: &mut document::Document) -> Result<String, Vec<Fault>> {
+fn settled(document: &mut document::Document) -> Result<String, Vec<Diagnostic>> {
     judged(document)?;
     left_out::takeovers(document);
     judged(document)
 }
 
 /// The policy's text, after operations that no policy can have are left out.
-fn judged(document: &mut document::Document) -> Result<String, Vec<Fault>> {
+fn judged(document: &mut document::Document) -> Result<String, Vec<Diagnostic>> {
     sheet::policy(document).map_err(|message| {
-        let place = Place { line: 1, column: 1 };
-        vec![Fault { place, message }]
+        let location = Location { line: 1, column: 1 };
+        vec![Diagnostic { location, message }]
     })
 }

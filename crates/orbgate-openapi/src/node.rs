@@ -1,17 +1,17 @@
 //! Reading single values of a document.
 
-use orbgate::{Orbs, Place};
-use orbgate_yaml::{Content as Value, Entry, Faults, Node, Values, amount, is_hidden};
+use orbgate::{Location, Orbs};
+use orbgate_yaml::{Content as Value, Diagnostics, Entry, Node, Values, amount, is_hidden};
 
 use crate::kind::{Cause, Problem};
 
-pub(super) const fn place(node: &Node<'_>) -> Place {
-    at(node.place)
+pub(super) const fn location(node: &Node<'_>) -> Location {
+    at(node.location)
 }
 
-pub(super) const fn at(place: orbgate_yaml::Place) -> Place {
-    let orbgate_yaml::Place { line, column } = place;
-    Place { line, column }
+pub(super) const fn at(location: orbgate_yaml::Location) -> Location {
+    let orbgate_yaml::Location { line, column } = location;
+    Location { line, column }
 }
 
 /// The entries of a mapping; none where it is something else.
@@ -38,14 +38,18 @@ pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
 
 /// A value that must be text.
 pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
-    let mut faults = Faults::default();
+    let mut diagnostics = Diagnostics::default();
     let text = Values {
-        faults: &mut faults,
+        diagnostics: &mut diagnostics,
     }
     .text(node, what);
-    match faults.into_list().into_iter().next() {
+    match diagnostics.into_list().into_iter().next() {
         None => Ok(text.value),
-        Some(fault) => Err(Problem::new(Cause::Malformed, place(node), fault.message)),
+        Some(diagnostic) => Err(Problem::new(
+            Cause::Malformed,
+            location(node),
+            diagnostic.message,
+        )),
     }
 }
 
@@ -55,7 +59,7 @@ pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
         Value::Refused => ", and an alias or a tag of YAML is not read",
         _ => "",
     };
-    Problem::new(Cause::Malformed, place(node), format!("{must}{found}"))
+    Problem::new(Cause::Malformed, location(node), format!("{must}{found}"))
 }
 
 /// What a call consumes.
@@ -72,7 +76,7 @@ pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
             let must =
                 "must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
             let message = format!("{what} {must}");
-            Err(Problem::new(Cause::Orbs, place(node), message))
+            Err(Problem::new(Cause::Orbs, location(node), message))
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use orbgate::policy::Fault;
-use orbgate::{Orbs, Place};
-use orbgate_yaml::{Faults, Node, Owner, Values, quoted};
+use orbgate::policy::Diagnostic;
+use orbgate::{Location, Orbs};
+use orbgate_yaml::{Diagnostics, Node, Owner, Values, quoted};
 
 use crate::kind::Problem;
-use crate::node::{at, entries, get, is_visible, orbs, place, word};
+use crate::node::{at, entries, get, is_visible, location, orbs, word};
 use crate::sheet::takes_permits;
 
 /// A security scheme.
 #[derive(Debug)]
 pub(super) struct Scheme {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) location: Location,
     pub(super) flavour: Flavour,
     /// What scopes permit, for people.
     pub(super) permits: HashMap<String, String>,
@@ -65,18 +65,18 @@ impl Schemes {
         node: Option<&Node<'_>>,
         asked: Option<&str>,
         default_scope: Option<&str>,
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> Self {
         let declared = node.and_then(entries).unwrap_or_default();
         let scheme = |entry: &orbgate_yaml::Entry<'_>| Scheme {
             name: entry.key.text.clone().into_owned(),
-            place: at(entry.key_place),
+            location: at(entry.key_location),
             flavour: match flavour(&entry.value) {
                 Flavour::Http if asked == Some(&entry.key.text) => Flavour::Scopes,
                 flavour => flavour,
             },
             permits: permits(&entry.value),
-            api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, faults)),
+            api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, diagnostics)),
         };
         let mut schemes = Self {
             all: declared.iter().map(scheme).collect(),
@@ -88,7 +88,7 @@ impl Schemes {
             schemes.implied = Some(schemes.all.len());
             schemes.all.push(Scheme {
                 name: "api".to_owned(),
-                place: Place { line: 1, column: 1 },
+                location: Location { line: 1, column: 1 },
                 flavour: Flavour::Scopes,
                 permits: HashMap::new(),
                 api: None,
@@ -98,14 +98,14 @@ impl Schemes {
     }
 
     /// What is wrong with the choice of a scheme.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
         let with_scopes: Vec<_> = self.with_scopes().map(|(_, scheme)| scheme).collect();
         let names: Vec<_> = with_scopes
             .iter()
             .map(|scheme| quoted(&scheme.name))
             .collect();
-        let place = with_scopes.first().map(|scheme| scheme.place);
-        let place = place.unwrap_or(Place { line: 1, column: 1 });
+        let location = with_scopes.first().map(|scheme| scheme.location);
+        let location = location.unwrap_or(Location { line: 1, column: 1 });
         let message = match &self.asked {
             Some(asked) if with_scopes.iter().any(|scheme| scheme.name == *asked) => return None,
             Some(asked) => {
@@ -125,7 +125,7 @@ impl Schemes {
                 names.join(", ")
             ),
         };
-        Some(Fault { place, message })
+        Some(Diagnostic { location, message })
     }
 
     fn with_scopes(&self) -> impl Iterator<Item = (usize, &Scheme)> {
@@ -181,12 +181,12 @@ fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
     permits
 }
 
-fn api(node: &Node<'_>, faults: &mut Faults) -> Option<ApiFacts> {
+fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
     let owner = Owner {
         what: "`x-orbs-api`",
-        place: node.place,
+        location: node.location,
     };
-    let mut values = Values { faults };
+    let mut values = Values { diagnostics };
     let keys = ["name", "base_path", "token", "organisation", "scopes"];
     let [name, base_path, token, organisation, scopes] =
         values.fields(node, &owner, keys, &["name", "scopes"])?;
@@ -202,24 +202,24 @@ fn api(node: &Node<'_>, faults: &mut Faults) -> Option<ApiFacts> {
         || token.is_some() != facts.organisation.is_some()
     {
         let message = "`token` must be `user`, together with `organisation`";
-        values.wrong_at(node.place, message.to_owned());
+        values.wrong_at(node.location, message.to_owned());
     }
     if let Some(rule) = &facts.organisation
         && !["deny", "allow_without_scope"].contains(&rule.as_str())
     {
         let message = "`organisation` must be `deny` or `allow_without_scope`";
-        values.wrong_at(node.place, message.to_owned());
+        values.wrong_at(node.location, message.to_owned());
     }
     let scopes = values.mapping(scopes?, "`scopes`");
     let scopes = scopes.iter().filter_map(|entry| {
         let owner = Owner {
             what: "a scope",
-            place: entry.value.place,
+            location: entry.value.location,
         };
         let [permits, charge] = values.fields(&entry.value, &owner, ["permits", "orbs"], &[])?;
         let charge = charge.map(|node| orbs(node, "`orbs`")).transpose();
         let charge = charge
-            .map_err(|problem| fault(problem, values.faults))
+            .map_err(|problem| diagnostic(problem, values.diagnostics))
             .ok()?;
         Some(ScopeFacts {
             name: values.key(entry, "a scope").value,
@@ -232,12 +232,12 @@ fn api(node: &Node<'_>, faults: &mut Faults) -> Option<ApiFacts> {
 }
 
 /// A problem that concerns no single operation.
-pub(super) fn fault(problem: Problem, faults: &mut Faults) {
-    let Place { line, column } = problem.place;
-    faults.push(orbgate_yaml::Place { line, column }, problem.message);
+pub(super) fn diagnostic(problem: Problem, diagnostics: &mut Diagnostics) {
+    let Location { line, column } = problem.location;
+    diagnostics.push(orbgate_yaml::Location { line, column }, problem.message);
 }
 
 /// Where a node is, for messages about the document as a whole.
-pub(super) fn place_of(node: Option<&Node<'_>>) -> Place {
-    node.map_or(Place { line: 1, column: 1 }, place)
+pub(super) fn location_of(node: Option<&Node<'_>>) -> Location {
+    node.map_or(Location { line: 1, column: 1 }, location)
 }

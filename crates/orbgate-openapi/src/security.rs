@@ -1,10 +1,10 @@
 //! The security of an operation: the one scope that it needs, or why there is not one.
 
-use orbgate::Place;
+use orbgate::Location;
 use orbgate_yaml::{Content as Value, Node, quoted};
 
 use crate::kind::{Cause, Problem};
-use crate::node::{at, entries, malformed, place, text};
+use crate::node::{at, entries, location, malformed, text};
 use crate::scheme::{Flavour, Schemes};
 
 /// A scope of a scheme.
@@ -19,10 +19,10 @@ type Requirement = Vec<(String, Vec<String>)>;
 
 /// What an operation needs.
 ///
-/// `security` is that of the operation, or else of the document; `operation` is the operation's place.
+/// `security` is that of the operation, or else of the document; `operation` is the operation's location.
 pub(super) fn needed(
     security: Option<&Node<'_>>,
-    operation: Place,
+    operation: Location,
     schemes: &Schemes,
     default_scope: Option<&str>,
 ) -> Result<Needed, Problem> {
@@ -32,7 +32,7 @@ pub(super) fn needed(
             Problem::new(Cause::NoSecurity, operation, message)
         });
     };
-    let problem = |kind, message: String| Problem::new(kind, place(node), message);
+    let problem = |kind, message: String| Problem::new(kind, location(node), message);
     let requirements = read(node)?;
     let requirement =
         the_one(requirements, schemes).map_err(|(kind, message)| problem(kind, message))?;
@@ -151,7 +151,7 @@ fn requirement(node: &Node<'_>) -> Result<Requirement, Problem> {
         let Value::Sequence(scopes) = &entry.value.kind else {
             let must = "the scopes of a scheme must be a list";
             let mut problem = malformed(&entry.value, must);
-            problem.place = at(entry.key_place);
+            problem.location = at(entry.key_location);
             return Err(problem);
         };
         let scopes = scopes.iter().map(|scope| text(scope, "a scope"));

@@ -3,7 +3,7 @@
 use orbgate_yaml::{Content as Value, Node, quoted};
 
 use crate::kind::{Cause, Problem};
-use crate::node::{get, malformed, place, text};
+use crate::node::{get, location, malformed, text};
 
 /// The path of the servers, without a slash at its end; without servers it is empty.
 pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
@@ -21,13 +21,13 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
         let written = text(url, "`url`")?;
         let path = path(&written).map_err(|why| {
             let message = format!("the path of server {} {why}", quoted(&written));
-            Problem::new(Cause::Servers, place(url), message)
+            Problem::new(Cause::Servers, location(url), message)
         })?;
         match &first {
             Some(first) if first != path => {
                 let (first, path) = (quoted(first), quoted(path));
                 let message = format!("the servers have different paths, {first} and {path}");
-                return Err(Problem::new(Cause::Servers, place(url), message));
+                return Err(Problem::new(Cause::Servers, location(url), message));
             }
             _ => first = Some(path.to_owned()),
         }
@@ -37,7 +37,7 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
 
 /// The path of a server's address, or why it is not known.
 fn path(url: &str) -> Result<&str, &'static str> {
-    // A variable may hold slashes at any place.
+    // A variable may hold slashes anywhere.
     if url.contains(['{', '}']) {
         return Err("has a variable");
     }

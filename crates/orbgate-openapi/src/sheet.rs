@@ -51,7 +51,7 @@ struct Listed<'d> {
 
 /// The policy's text, with all operations that a policy can have. The others get a problem.
 ///
-/// Only the reader of policies judges. A fault that belongs to no operation is the error.
+/// Only the reader of policies judges. An error that belongs to no operation is the error.
 pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     loop {
         let (sheet, scopes) = write(document);
@@ -59,10 +59,10 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
             return Ok(sheet.text);
         };
         let mut wrong: Vec<(usize, Cause, String)> = Vec::new();
-        for fault in error.faults() {
-            let line = usize::try_from(fault.place.line).unwrap_or(usize::MAX);
+        for diagnostic in error.diagnostics() {
+            let line = usize::try_from(diagnostic.location.line).unwrap_or(usize::MAX);
             let owner = line.checked_sub(1).and_then(|line| sheet.owners.get(line));
-            let message = without_line(&fault.message);
+            let message = without_line(&diagnostic.message);
             match owner.unwrap_or(&Owner::Head) {
                 Owner::Head => return Err(message.to_owned()),
                 Owner::Route(operation) => {
@@ -90,7 +90,7 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
             if let Some(operation) = document.operations.get_mut(operation)
                 && operation.need.is_ok()
             {
-                operation.need = Err(Problem::new(kind, operation.place, message));
+                operation.need = Err(Problem::new(kind, operation.location, message));
             }
         }
     }
@@ -110,11 +110,11 @@ pub(super) fn takes_permits(permits: &str) -> bool {
 }
 
 /// What is wrong with a text as a scope, in the words of the reader of policies.
-pub(super) fn scope_fault(scope: &str) -> Option<String> {
+pub(super) fn scope_diagnostic(scope: &str) -> Option<String> {
     let scope = scalar(scope);
     let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      {scope}: {{ routes: [] }}\n");
     let error = Policy::from_yaml(&text).err()?;
-    Some(error.faults().first()?.message.clone())
+    Some(error.diagnostics().first()?.message.clone())
 }
 
 /// A message of the reader without its line numbers, which are not the document's.
@@ -137,6 +137,9 @@ fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
     }
     if let Some(target) = &facts.target {
         sheet.line(Owner::Head, 0, &format!("target: {}", scalar(target)));
+    }
+    if facts.trailing_slash {
+        sheet.line(Owner::Head, 0, "trailing_slash: always");
     }
     let apis: Vec<_> = document.schemes.chosen().collect();
     sheet.line(
@@ -198,9 +201,10 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
             routes: Vec::new(),
         })
         .collect();
-    let places = scopes.iter().enumerate();
-    let mut places: std::collections::HashMap<&str, usize> =
-        places.map(|(place, scope)| (scope.name, place)).collect();
+    let locations = scopes.iter().enumerate();
+    let mut locations: std::collections::HashMap<&str, usize> = locations
+        .map(|(location, scope)| (scope.name, location))
+        .collect();
     for (number, operation) in document.operations.iter().enumerate() {
         let Ok(need) = &operation.need else {
             continue;
@@ -208,7 +212,7 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
         if need.scheme != scheme {
             continue;
         }
-        let place = *places.entry(&need.scope).or_insert_with(|| {
+        let location = *locations.entry(&need.scope).or_insert_with(|| {
             let permits = declared.and_then(|scheme| scheme.permits.get(&need.scope));
             scopes.push(Scope {
                 name: &need.scope,
@@ -218,7 +222,7 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
             });
             scopes.len().saturating_sub(1)
         });
-        if let Some(scope) = scopes.get_mut(place) {
+        if let Some(scope) = scopes.get_mut(location) {
             let note = operation.note.as_deref();
             scope.routes.push(Listed { number, need, note });
         }

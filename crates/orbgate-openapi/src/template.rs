@@ -1,5 +1,8 @@
 //! Which paths two templates have in common. One may be no policy's template: what is uncertain counts as common.
 
+use orbgate::Policy;
+use orbgate::policy::{Api, RouteRule};
+
 /// A segment of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Segment<'t> {
@@ -144,6 +147,19 @@ fn is_spelling(text: &str, literal: &str) -> bool {
 fn hexadecimal(high: u8, low: u8) -> Option<u8> {
     let [high, low] = [high, low].map(|digit| char::from(digit).to_digit(16));
     u8::try_from(high?.saturating_mul(16).saturating_add(low?)).ok()
+}
+
+/// The path of a route as the engine decides it.
+pub(super) fn full_path(policy: &Policy, api: &Api, route: &RouteRule) -> String {
+    let base_path = api.base_path().unwrap_or_default();
+    let mut path = match route.template() {
+        "/" if !base_path.is_empty() => base_path.to_owned(),
+        template => format!("{base_path}{template}"),
+    };
+    if policy.trailing_slash() && path != "/" {
+        path.push('/');
+    }
+    path
 }
 
 /// Whether two paths differ at most in the names of whole parameters.

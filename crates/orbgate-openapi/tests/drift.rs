@@ -29,10 +29,11 @@ components: { securitySchemes: { l: { type: oauth2 } } }
 fn lines(document: &str, options: &Options, policy: &str) -> Vec<String> {
     let policy = Policy::from_yaml(policy).unwrap();
     let drift = check(document.as_bytes(), options, &policy).unwrap();
-    let place =
-        |place: Option<orbgate::Place>| place.map_or("-".to_owned(), |place| place.to_string());
+    let location = |location: Option<orbgate::Location>| {
+        location.map_or("-".to_owned(), |location| location.to_string())
+    };
     let line = |drift: &orbgate_openapi::Drift| {
-        let (document, policy) = (place(drift.document), place(drift.policy));
+        let (document, policy) = (location(drift.document), location(drift.policy));
         format!(
             "{document} {policy} {}: {}: {}",
             drift.kind, drift.operation, drift.message

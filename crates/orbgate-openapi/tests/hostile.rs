@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::free;
 
-fn fault(document: impl AsRef<[u8]>) -> String {
-    let faults = import(document.as_ref(), &free()).unwrap_err();
-    assert!(!faults.is_empty() && faults.len() <= 1_001);
-    faults[0].to_string()
+fn diagnostic(document: impl AsRef<[u8]>) -> String {
+    let diagnostics = import(document.as_ref(), &free()).unwrap_err();
+    assert!(!diagnostics.is_empty() && diagnostics.len() <= 1_001);
+    diagnostics[0].to_string()
 }
 
 #[test]
@@ -77,9 +77,12 @@ fn what_is_no_document_says_so() {
             "1:50: duplicate key `get` (first on line 1, column 39)",
         ),
     ] {
-        assert_eq!(fault(document), expected, "{document}");
+        assert_eq!(diagnostic(document), expected, "{document}");
     }
-    assert_eq!(fault(b"openapi: \xff"), "1:1: the document is not UTF-8");
+    assert_eq!(
+        diagnostic(b"openapi: \xff"),
+        "1:1: the document is not UTF-8"
+    );
 }
 
 #[test]
@@ -94,13 +97,13 @@ fn what_is_deep_or_large_is_bounded() {
         deep("[", "]")
     );
     assert_eq!(
-        fault(within),
+        diagnostic(within),
         "1:50: nested too deeply: 16 levels are the limit"
     );
     let flow = format!("openapi: 3.0.0\nsecurity: {}", deep("[", "]"));
-    assert!(fault(flow).contains("recursion limit"));
+    assert!(diagnostic(flow).contains("recursion limit"));
     let block = format!("openapi: 3.0.0\nsecurity:\n  {}a", "- ".repeat(10_000));
-    assert!(fault(block).contains("nested too deeply"));
+    assert!(diagnostic(block).contains("nested too deeply"));
     let wide = format!("openapi: 3.0.0\nx: [{}]", "a,".repeat(100_000));
     assert!(import(wide.as_bytes(), &free()).is_ok());
     let key = format!("x: {{{}}}\nopenapi: 3.0.0", "a: [],".repeat(100_000));
@@ -116,14 +119,14 @@ fn what_is_deep_or_large_is_bounded() {
     assert_eq!(imported.left_out[0].kind.as_str(), "malformed");
     let large = vec![b' '; MAX_BYTES + 1];
     assert_eq!(
-        fault(large),
+        diagnostic(large),
         "1:1: the document has more than 67108864 bytes, which is the limit"
     );
     let many: String = (0..200_001)
         .map(|number| format!("  /a{number}: {{ get: {{}} }}\n"))
         .collect();
     assert_eq!(
-        fault(format!("openapi: 3.0.0\npaths:\n{many}")),
+        diagnostic(format!("openapi: 3.0.0\npaths:\n{many}")),
         "200003:3: over 200000 operations, which is the limit"
     );
 }
@@ -164,7 +167,7 @@ proptest! {
         }
         match import(&bytes, &free()) {
             Ok(imported) => { Policy::from_yaml(&imported.policy).unwrap(); }
-            Err(faults) => prop_assert!(!faults.is_empty()),
+            Err(diagnostics) => prop_assert!(!diagnostics.is_empty()),
         }
     }
 }

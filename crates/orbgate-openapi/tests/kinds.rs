@@ -1,4 +1,4 @@
-//! Each kind of operation that is left out, with its exact place and message.
+//! Each kind of operation that is left out, with its exact location and message.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use super::free;
 fn left_out(paths: &str) -> (Vec<String>, String) {
     let document = format!("{HEAD}{paths}");
     let imported = import(document.as_bytes(), &free());
-    let imported = imported.unwrap_or_else(|faults| panic!("{faults:?}\n{document}"));
+    let imported = imported.unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{document}"));
     let lines = imported.left_out.iter().map(|left| {
         format!(
             "{}: {}: {}: {}",
-            left.place, left.kind, left.operation, left.message
+            left.location, left.kind, left.operation, left.message
         )
     });
     (lines.collect(), imported.policy)

@@ -46,7 +46,7 @@ fn goes_round(policy: &Policy) {
     let document = export(policy);
     for text in [document.to_yaml(), document.to_json()] {
         let imported = import(text.as_bytes(), &nothing());
-        let imported = imported.unwrap_or_else(|faults| panic!("{faults:?}\n{text}"));
+        let imported = imported.unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"));
         assert_eq!(imported.left_out, [], "{text}");
         let again = Policy::from_yaml(&imported.policy).unwrap();
         assert_eq!(again.digest(), policy.digest(), "{text}");

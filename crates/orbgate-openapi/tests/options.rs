@@ -5,12 +5,17 @@ use orbgate_openapi::{DriftKind, Options, check, import};
 
 use super::{free, nothing};
 
-/// The policy's text, or the faults.
+/// The policy's text, or the errors.
 fn imported(document: &str, options: &Options) -> Result<String, String> {
     let imported = import(document.as_bytes(), options);
     imported
         .map(|imported| imported.policy)
-        .map_err(|faults| faults.iter().map(|fault| format!("{fault}\n")).collect())
+        .map_err(|diagnostics| {
+            diagnostics
+                .iter()
+                .map(|diagnostic| format!("{diagnostic}\n"))
+                .collect()
+        })
 }
 
 #[test]

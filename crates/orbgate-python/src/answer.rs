@@ -23,10 +23,11 @@ pub(crate) struct Answer {
     pub(crate) policy: Py<Policy>,
     is_allow: bool,
     denial: Option<orbgate_gate::Denial>,
-    token: Option<VerifiedToken>,
-    refused: Option<&'static str>,
+    credentials: Credentials<VerifiedToken>,
     misrouted: Option<String>,
-    was_readable: bool,
+    public: Option<Box<str>>,
+    /// The method that a browser asks about before a cross-origin request, if that passes without a token.
+    requested_method: Option<Box<[u8]>>,
 }
 
 #[pymethods]
@@ -53,19 +54,26 @@ impl Answer {
     /// What is known of the token, if it is right.
     #[getter]
     fn token(&self) -> Option<BearerToken> {
-        self.token.clone().map(|token| BearerToken { token })
+        let token = self.credentials.clone().verified();
+        token.map(|token| BearerToken { token })
     }
 
     /// Why the token is refused: a code for logs and counters, which quotes nothing of it.
     #[getter]
-    const fn refused(&self) -> Option<&'static str> {
-        self.refused
+    fn refused(&self) -> Option<&'static str> {
+        self.credentials.refused()
     }
 
     /// The template of the route that the router has taken instead of the allowed one; "" where it did not say.
     #[getter]
     fn misrouted(&self) -> Option<&str> {
         self.misrouted.as_deref()
+    }
+
+    /// The template of an allowed request that needs no token; None on any other.
+    #[getter]
+    fn public_template(&self) -> Option<&str> {
+        self.public.as_deref()
     }
 
     const fn __bool__(&self) -> bool {
@@ -78,6 +86,7 @@ impl Answer {
     pub(crate) fn of(
         policy: &Bound<'_, Policy>,
         answer: orbgate_gate::Answer<'_>,
+        requested_method: Option<&[u8]>,
     ) -> PyResult<Self> {
         let py = policy.py();
         let decision = Decision::of(py, &policy.get().names, &answer.decision);
@@ -86,21 +95,23 @@ impl Answer {
             decision: Py::new(py, decision)?,
             policy: policy.clone().unbind(),
             denial: answer.denial,
-            token: answer.token,
-            was_readable: answer.refused != Some("authorization_header"),
-            refused: answer.refused,
-            misrouted: answer.misrouted,
+            credentials: answer.credentials,
+            misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
+            requested_method: requested_method
+                .filter(|_| answer.public.is_some())
+                .map(Into::into),
+            public: answer.public,
         })
     }
 
-    /// What the request said of its caller, as it was judged.
-    pub(crate) fn credentials(&self) -> Credentials<VerifiedToken> {
-        match (&self.token, self.refused) {
-            (Some(token), _) => Credentials::Token(token.clone()),
-            (None, Some(_)) if !self.was_readable => Credentials::Unreadable,
-            (None, Some(code)) => Credentials::Refused(code),
-            (None, None) => Credentials::None,
-        }
+    /// The values of `Access-Control-Request-Method` that its decision needs.
+    pub(crate) fn requested_method(&self) -> Vec<&[u8]> {
+        self.requested_method.as_deref().into_iter().collect()
+    }
+
+    /// What is known of the caller.
+    pub(crate) const fn credentials(&self) -> &Credentials<VerifiedToken> {
+        &self.credentials
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Decider<'r> {
 struct Known {
     answers: Vec<OutcomeId>,
     /// The combinations of some rows.
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 impl<'r> Decider<'r> {
@@ -61,9 +61,9 @@ impl<'r> Decider<'r> {
             answers.extend(rows.map(|row| self.decide_row(row, outcomes)));
             return;
         };
-        known.find_places(self.requests, &rows);
-        for (row, place) in rows.zip(&known.places) {
-            let Some(answer) = known.answers.get_mut(index(*place)) else {
+        known.find_positions(self.requests, &rows);
+        for (row, position) in rows.zip(&known.positions) {
+            let Some(answer) = known.answers.get_mut(index(*position)) else {
                 answers.push(self.decide_row(row, outcomes));
                 continue;
             };
@@ -103,7 +103,7 @@ impl<'r> Decider<'r> {
         let room = self.texts.len() < TEXTS;
         match self.texts.entry(text) {
             Entry::Occupied(known) => Scopes::Set(known.into_mut()),
-            Entry::Vacant(place) if room => Scopes::Set(place.insert(engine.scopes(text))),
+            Entry::Vacant(position) if room => Scopes::Set(position.insert(engine.scopes(text))),
             Entry::Vacant(_) => Scopes::Text(text),
         }
     }
@@ -118,23 +118,23 @@ impl Known {
         let flags = Some(2_u32);
         let product = |product: u32, count: Option<u32>| product.checked_mul(count?);
         let count = index(counts.chain([flags]).try_fold(1, product)?);
-        // A table with more places than rows costs more to set up than it saves.
+        // A table with more positions than rows costs more to set up than it saves.
         (count <= requests.rows.max(1 << 12)).then(|| Self {
             answers: vec![Self::NOT_YET; count],
-            places: Vec::new(),
+            positions: Vec::new(),
         })
     }
 
     /// Finds the combinations of some rows: digits of a number, each of the base of its column.
-    fn find_places(&mut self, requests: &Requests, rows: &Range<usize>) {
-        self.places.clear();
-        self.places.resize(rows.len(), 0);
+    fn find_positions(&mut self, requests: &Requests, rows: &Range<usize>) {
+        self.positions.clear();
+        self.positions.resize(rows.len(), 0);
         for column in requests.text_columns() {
-            column.append(rows.start, &mut self.places);
+            column.append(rows.start, &mut self.positions);
         }
-        for (place, row) in self.places.iter_mut().zip(rows.clone()) {
+        for (position, row) in self.positions.iter_mut().zip(rows.clone()) {
             let flag = u32::from(requests.bonus.get(row));
-            *place = place.wrapping_mul(2).wrapping_add(flag);
+            *position = position.wrapping_mul(2).wrapping_add(flag);
         }
     }
 }

@@ -45,8 +45,8 @@ pub(crate) struct Part {
 /// Parts of a table that come one after the other.
 pub(crate) struct Parts {
     source: Handed,
-    /// The place of each wanted column, and its type.
-    places: Vec<Option<(usize, DataType)>>,
+    /// The position of each wanted column, and its type.
+    positions: Vec<Option<(usize, DataType)>>,
 }
 
 enum Handed {
@@ -57,9 +57,9 @@ enum Handed {
 impl Parts {
     /// A part without rows, whose columns have the same types as in all parts.
     pub(crate) fn nothing(&self) -> Part {
-        let places = self.places.iter().map(Option::as_ref);
-        let columns =
-            places.map(|place| place.map(|(_, data_type)| ArrayData::new_empty(data_type)));
+        let positions = self.positions.iter().map(Option::as_ref);
+        let columns = positions
+            .map(|position| position.map(|(_, data_type)| ArrayData::new_empty(data_type)));
         Part {
             rows: 0,
             nulls: None,
@@ -81,7 +81,7 @@ impl Iterator for Parts {
                 Err(error) => return Some(Err(error)),
             },
         };
-        Some(part(array, &self.places))
+        Some(part(array, &self.positions))
     }
 }
 
@@ -108,8 +108,8 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
         )));
     };
     let parts = found.and_then(|(schema, source)| {
-        let places = places(&schema, wanted)?;
-        Ok(Parts { source, places })
+        let positions = positions(&schema, wanted)?;
+        Ok(Parts { source, positions })
     });
     parts.map_err(|error| error::table(py, &error))
 }
@@ -130,8 +130,8 @@ fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// The places of the wanted columns, and their types. The others are not read.
-fn places(
+/// The positions of the wanted columns, and their types. The others are not read.
+fn positions(
     schema: &FFI_ArrowSchema,
     wanted: &[Wanted<'_>],
 ) -> Result<Vec<Option<(usize, DataType)>>, String> {
@@ -142,12 +142,12 @@ fn places(
         ));
     }
     let names: Vec<_> = schema.children().map(FFI_ArrowSchema::name).collect();
-    let place = |wanted: &Wanted<'_>| {
-        let mut places = names.iter().enumerate();
-        let mut places = places
+    let position = |wanted: &Wanted<'_>| {
+        let mut positions = names.iter().enumerate();
+        let mut positions = positions
             .by_ref()
             .filter(|(_, name)| **name == Some(wanted.name));
-        match (places.next(), places.next()) {
+        match (positions.next(), positions.next()) {
             (Some((at, _)), None) => Ok(Some((at, type_of(schema.child(at))?))),
             // The columns have one name: which of them counts is not guessed.
             (Some(_), Some(_)) => Err(format!("there are two columns `{}`", wanted.name)),
@@ -162,7 +162,7 @@ fn places(
             (None, _) => Ok(None),
         }
     };
-    wanted.iter().map(place).collect()
+    wanted.iter().map(position).collect()
 }
 
 fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
@@ -229,16 +229,19 @@ fn get<T>(
 }
 
 /// Moves the wanted columns out of an array of structs, and lets the others go with it.
-fn part(array: FFI_ArrowArray, places: &[Option<(usize, DataType)>]) -> Result<Part, String> {
+fn part(array: FFI_ArrowArray, positions: &[Option<(usize, DataType)>]) -> Result<Part, String> {
     let (rows, offset) = (array.len(), array.offset());
     let end = offset.saturating_add(rows);
-    let mut columns: Vec<Option<ArrayData>> = Vec::with_capacity(places.len());
-    for (nth, place) in places.iter().enumerate() {
-        let Some((at, data_type)) = place else {
+    let mut columns: Vec<Option<ArrayData>> = Vec::with_capacity(positions.len());
+    for (nth, position) in positions.iter().enumerate() {
+        let Some((at, data_type)) = position else {
             columns.push(None);
             continue;
         };
-        let earlier = places.iter().take(nth).position(|other| other == place);
+        let earlier = positions
+            .iter()
+            .take(nth)
+            .position(|other| other == position);
         let column = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
             Some(column) => column,
             // A producer may describe it as it likes, because it is empty.

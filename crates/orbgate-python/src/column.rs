@@ -43,7 +43,7 @@ impl Texts {
         })
     }
 
-    /// The text at a place, `None` where it is null or after the end.
+    /// The text at a position, `None` where it is null or after the end.
     #[inline]
     fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
@@ -92,8 +92,8 @@ trait Keys: fmt::Debug + Send + Sync {
     /// The code of a row.
     fn code(&self, row: usize, entries: u32) -> u32;
 
-    /// Appends the codes of the rows from `start` on to the places of their combinations.
-    fn append(&self, start: usize, entries: u32, places: &mut [u32]);
+    /// Appends the codes of the rows from `start` on to the positions of their combinations.
+    fn append(&self, start: usize, entries: u32, positions: &mut [u32]);
 }
 
 impl<K: ArrowDictionaryKeyType> Keys for PrimitiveArray<K>
@@ -105,19 +105,21 @@ where
         key.map_or(entries, |key| code(key, entries))
     }
 
-    fn append(&self, start: usize, entries: u32, places: &mut [u32]) {
+    fn append(&self, start: usize, entries: u32, positions: &mut [u32]) {
         let keys = self.values().get(start..).unwrap_or_default();
         let base = entries.wrapping_add(1);
         match self.nulls().filter(|nulls| nulls.null_count() > 0) {
             None => {
-                for (place, key) in places.iter_mut().zip(keys) {
-                    *place = place.wrapping_mul(base).wrapping_add(code(*key, entries));
+                for (position, key) in positions.iter_mut().zip(keys) {
+                    *position = position
+                        .wrapping_mul(base)
+                        .wrapping_add(code(*key, entries));
                 }
             }
             Some(_) => {
-                for (place, row) in places.iter_mut().zip(start..) {
+                for (position, row) in positions.iter_mut().zip(start..) {
                     let code = self.code(row, entries);
-                    *place = place.wrapping_mul(base).wrapping_add(code);
+                    *position = position.wrapping_mul(base).wrapping_add(code);
                 }
             }
         }
@@ -188,10 +190,10 @@ impl Column {
         }
     }
 
-    /// Appends the codes of the rows from `start` on to the places of their combinations.
-    pub(crate) fn append(&self, start: usize, places: &mut [u32]) {
+    /// Appends the codes of the rows from `start` on to the positions of their combinations.
+    pub(crate) fn append(&self, start: usize, positions: &mut [u32]) {
         if let Self::Coded(coded) = self {
-            coded.keys.append(start, coded.entries, places);
+            coded.keys.append(start, coded.entries, positions);
         }
     }
 }
@@ -223,14 +225,14 @@ pub(crate) fn numbers<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<Primiti
     Some(PrimitiveArray::new(numbers, data.nulls().cloned()))
 }
 
-/// A place as an index: `usize` is at least as wide.
+/// A position as an index: `usize` is at least as wide.
 #[expect(
     clippy::as_conversions,
     reason = "no integer is lost, and `From` does not know"
 )]
 #[inline(always)]
-pub(crate) const fn index(place: u32) -> usize {
-    place as usize
+pub(crate) const fn index(position: u32) -> usize {
+    position as usize
 }
 
 /// A column of flags; null counts as false.

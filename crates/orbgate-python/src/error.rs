@@ -4,7 +4,7 @@ use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 use orbgate::PolicyError;
-use orbgate::policy::Fault;
+use orbgate::policy::Diagnostic;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -25,41 +25,41 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     })
 }
 
-/// `orbgate.PolicyError`, of every fault in its order.
+/// `orbgate.PolicyError`, of every error in its order.
 pub(crate) fn policy(py: Python<'_>, error: &PolicyError, file: Option<&str>) -> PyErr {
-    faults(py, error.faults(), file)
+    diagnostics(py, error.diagnostics(), file)
 }
 
-/// `orbgate.PolicyError`, of these faults.
-pub(crate) fn faults(py: Python<'_>, faults: &[Fault], file: Option<&str>) -> PyErr {
+/// `orbgate.PolicyError`, of these errors.
+pub(crate) fn diagnostics(py: Python<'_>, diagnostics: &[Diagnostic], file: Option<&str>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let faults: Vec<_> = faults
+    let diagnostics: Vec<_> = diagnostics
         .iter()
-        .map(|fault| {
-            let place = fault.place;
-            (place.line, place.column, fault.message.as_str())
+        .map(|diagnostic| {
+            let location = diagnostic.location;
+            (location.line, location.column, diagnostic.message.as_str())
         })
         .collect();
-    raise(py, &CLASS, "PolicyError", (faults, file))
+    raise(py, &CLASS, "PolicyError", (diagnostics, file))
 }
 
-/// `orbgate.ConfigError`, of every fault in its order.
+/// `orbgate.ConfigError`, of every error in its order.
 pub(crate) fn config(
     py: Python<'_>,
     error: &orbgate_token::ConfigError,
     file: Option<&str>,
 ) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let faults = error.faults().iter();
-    let faults: Vec<_> = faults
-        .map(|fault| {
-            let place = fault
-                .place
-                .map_or((1, 1), |place| (place.line, place.column));
-            (place.0, place.1, fault.message.as_str())
+    let diagnostics = error.diagnostics().iter();
+    let diagnostics: Vec<_> = diagnostics
+        .map(|diagnostic| {
+            let location = diagnostic
+                .location
+                .map_or((1, 1), |location| (location.line, location.column));
+            (location.0, location.1, diagnostic.message.as_str())
         })
         .collect();
-    raise(py, &CLASS, "ConfigError", (faults, file))
+    raise(py, &CLASS, "ConfigError", (diagnostics, file))
 }
 
 /// `orbgate.TableError`.

@@ -94,8 +94,8 @@ impl Explained {
         };
         let near = |miss: &analysis::NearMiss<'_>| NearRow {
             route: miss.route.as_str().to_owned(),
-            line: miss.route.place().line,
-            column: miss.route.place().column,
+            line: miss.route.location().line,
+            column: miss.route.location().column,
             why: miss.why.to_string(),
             meant: miss.meant.clone(),
         };

@@ -1,9 +1,10 @@
 //! The gate: rules and keys, asked about one request after another. Python fetches, and has the clocks.
 
 use core::time::Duration;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate_gate::{Challenge, FullChallenge, Matched, Rules, Step};
+use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, Matched, PublicRoutes, Rules, Step};
 use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, Verifier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,6 +13,7 @@ use pyo3::types::PyBytes;
 use crate::answer::Answer;
 use crate::error::{self, guarded};
 use crate::policy::Policy;
+use crate::public::refused;
 use crate::text::Text;
 
 /// The native part of `orbgate.gate.Gate`.
@@ -28,7 +30,7 @@ type Headers<'py> = Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
 impl Gate {
     #[new]
     #[pyo3(signature = (tokens, *, file=None, challenge="minimal", realm=None, resource_metadata=None, flat_403=false,
-        ignore_method_override=false))]
+        ignore_method_override=false, public=Vec::new(), cors_preflight="deny"))]
     #[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
     fn new(
         py: Python<'_>,
@@ -39,20 +41,42 @@ impl Gate {
         resource_metadata: Option<&str>,
         flat_403: bool,
         ignore_method_override: bool,
+        public: Vec<String>,
+        cors_preflight: &str,
     ) -> PyResult<Self> {
         guarded(|| {
             let text = core::str::from_utf8(&tokens.0);
             let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
             let verifier = Verifier::from_yaml(text);
-            let verifier = verifier.map_err(|faults| error::config(py, &faults, file))?;
+            let verifier = verifier.map_err(|diagnostics| error::config(py, &diagnostics, file))?;
             let keys = KeyCache::new(verifier, FetchSettings::default());
             let keys = keys.map_err(|error| PyValueError::new_err(error.to_string()))?;
             let mut rules = Rules::new();
             rules.challenge = challenge_of(challenge, realm, resource_metadata)?;
             rules.flat_403 = flat_403;
             rules.ignore_method_override = ignore_method_override;
+            if !public.is_empty() {
+                let public = PublicRoutes::new(public).map_err(refused)?;
+                rules.public = Some(Arc::new(public));
+            }
+            rules.cors_preflight = match cors_preflight {
+                "deny" => CorsPreflight::Deny,
+                "pass" => CorsPreflight::Pass,
+                _ => {
+                    let message = "`cors_preflight` is \"pass\" or \"deny\"";
+                    return Err(PyValueError::new_err(message));
+                }
+            };
             let gate = orbgate_gate::Gate::new(rules, keys);
             Ok(Self { gate })
+        })
+    }
+
+    /// Raises ValueError if a path fits both a public route and a route of this policy.
+    fn check_public(&self, policy: &Bound<'_, Policy>) -> PyResult<()> {
+        guarded(|| match self.public() {
+            Some(public) => public.check(policy.get().engine()).map_err(refused),
+            None => Ok(()),
         })
     }
 
@@ -92,7 +116,7 @@ impl Gate {
             };
             let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
             let step = py.detach(|| self.gate.ask(engine, &request, now));
-            taken(policy, step)
+            taken(policy, step, headers.requested_method.first().copied())
         })
     }
 
@@ -111,7 +135,7 @@ impl Gate {
                 waiting.ok_or_else(|| PyValueError::new_err("it has an answer already"))?;
             let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
             let step = py.detach(|| self.gate.resume(engine, waiting, now));
-            taken(policy, step)
+            taken(policy, step, None)
         })
     }
 
@@ -127,9 +151,12 @@ impl Gate {
         allow_bonus_orbs_use: bool,
     ) -> PyResult<Answer> {
         guarded(|| {
+            let (origin, asked) = (b"".as_slice(), answer.get().requested_method());
             let request = orbgate_gate::Request {
                 method: &method.0,
                 target: &target.0,
+                origin: &[origin],
+                access_control_request_method: asked.as_slice(),
                 matched: match matched {
                     None => Matched::Nothing,
                     Some("") => Matched::Unknown,
@@ -138,9 +165,11 @@ impl Gate {
                 allow_bonus_orbs_use,
                 ..orbgate_gate::Request::default()
             };
-            let (policy, token) = (answer.get().policy.bind(py), answer.get().credentials());
-            let answer = self.gate.decide(policy.get().engine(), &request, token);
-            Answer::of(policy, answer)
+            let (policy, known) = (answer.get().policy.bind(py), answer.get().credentials());
+            let answer = self
+                .gate
+                .decide(policy.get().engine(), &request, known.clone());
+            Answer::of(policy, answer, asked.first().copied())
         })
     }
 
@@ -219,6 +248,13 @@ impl Gate {
     }
 }
 
+impl Gate {
+    /// The routes that need no token.
+    pub(crate) fn public(&self) -> Option<&PublicRoutes> {
+        self.gate.rules().public.as_deref()
+    }
+}
+
 /// A request that waits for keys.
 #[pyclass(module = "orbgate._native")]
 #[derive(Debug)]
@@ -262,10 +298,17 @@ impl Fetch {
 }
 
 /// What comes of a question, for Python.
-fn taken(policy: &Bound<'_, Policy>, step: Step<'_>) -> PyResult<Py<PyAny>> {
+fn taken(
+    policy: &Bound<'_, Policy>,
+    step: Step<'_>,
+    requested_method: Option<&[u8]>,
+) -> PyResult<Py<PyAny>> {
     let py = policy.py();
     match step {
-        Step::Answer(answer) => Ok(Py::new(py, Answer::of(policy, answer)?)?.into_any()),
+        Step::Answer(answer) => {
+            let answer = Answer::of(policy, answer, requested_method)?;
+            Ok(Py::new(py, answer)?.into_any())
+        }
         Step::Wait(waiting) => {
             let until = waiting.wait().until.as_secs_f64();
             let waiting = Some(waiting);

@@ -17,6 +17,7 @@ mod outcome;
 mod parallel;
 mod policy;
 mod property;
+mod public;
 mod questions;
 mod rows;
 mod served;
@@ -55,6 +56,8 @@ mod _native {
     use super::issuer::SigningKey;
     #[pymodule_export]
     use super::property::{properties, prove};
+    #[pymodule_export]
+    use super::public::PublicRoutes;
     #[pymodule_export]
     use super::questions::{
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage,

@@ -8,7 +8,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
 use orbgate_log::{
-    AccessLine, DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeTexts, Subject, TOO_LONG,
+    AccessLine, DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeStrings, Subject, TOO_LONG,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
@@ -58,7 +58,7 @@ pub(crate) fn read_access<'py>(
     })
 }
 
-/// Reads rows of values between delimiters from whole lines into a stream of Arrow's C interface: the values at these places under
+/// Reads rows of values between delimiters from whole lines into a stream of Arrow's C interface: the values at these positions under
 /// these names, all of them bytes, and what is wrong with a row. Also how many bytes and lines that is; the lines after them are a
 /// row that needs more lines. And how many rows end where nobody knows whether they do, because a quote does not close as it must.
 /// `width` is how many values a row has, `line` the number of the first line.
@@ -82,7 +82,7 @@ pub(crate) fn read_delimited<'py>(
                 columns.append(&row, &values, next);
                 bytes = bytes.saturating_add(row.bytes);
                 next = next.saturating_add(row.lines);
-                torn = torn.saturating_add(usize::from(row.fault.is_some()));
+                torn = torn.saturating_add(usize::from(row.diagnostic.is_some()));
                 rest = text.get(bytes..).unwrap_or_default();
             }
             columns.finish()
@@ -144,8 +144,8 @@ impl RequestColumns {
             .append_option(token.map(|token| token.kind.as_str()));
         match token.map(|token| &token.scopes) {
             None => self.scopes.append_null(),
-            Some(ScopeTexts::Separated(text)) => self.scopes.append_value(text),
-            Some(ScopeTexts::Each(each)) => self.scopes.append_value(joined(each)),
+            Some(ScopeStrings::Separated(text)) => self.scopes.append_value(text),
+            Some(ScopeStrings::Each(each)) => self.scopes.append_value(joined(each)),
         }
         let bonus = request.map(|request| request.allow_bonus_orbs_use);
         self.allow_bonus_orbs_use.append_option(bonus);
@@ -254,7 +254,7 @@ impl DelimitedColumns {
         Self {
             width,
             fields: fields
-                .map(|(column, place)| (column, place, BinaryBuilder::new()))
+                .map(|(column, position)| (column, position, BinaryBuilder::new()))
                 .collect(),
             error: StringBuilder::new(),
         }
@@ -263,16 +263,18 @@ impl DelimitedColumns {
     /// A blank line is a row in which every value is empty.
     fn append(&mut self, row: &DelimitedRow, values: &[Cow<'_, [u8]>], line: usize) {
         let is_blank = values.len() == 1 && values.iter().all(|value| value.is_empty());
-        let error = match row.fault {
-            Some((fault, at)) => Some(fault.message(line.saturating_add(at).saturating_sub(1))),
+        let error = match row.diagnostic {
+            Some((diagnostic, at)) => {
+                Some(diagnostic.message(line.saturating_add(at).saturating_sub(1)))
+            }
             None if values.len() == self.width || is_blank => None,
             None => Some(match values.len() {
                 1 => format!("1 value where the header has {}", self.width),
                 more => format!("{more} values where the header has {}", self.width),
             }),
         };
-        for (_, place, column) in &mut self.fields {
-            match (&error, values.get(*place)) {
+        for (_, position, column) in &mut self.fields {
+            match (&error, values.get(*position)) {
                 (Some(_), _) => column.append_null(),
                 (None, value) => column.append_value(value.map_or(&[][..], AsRef::as_ref)),
             }

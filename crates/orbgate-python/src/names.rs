@@ -53,10 +53,7 @@ impl Names {
 
     /// The names in a decision of this policy.
     pub(crate) fn of(&self, py: Python<'_>, decision: &Decision<'_>) -> Found {
-        let route = match decision {
-            Decision::Allow(allow) => allow.route(),
-            Decision::Deny(deny) => deny.route(),
-        };
+        let route = decision.route();
         let names_of = |route: Route<'_>| self.routes.get(usize::try_from(route.index()).ok()?);
         let about = decision.about().and_then(names_of);
         let about = about.map(|names| names.route.clone_ref(py));
@@ -71,7 +68,7 @@ impl Names {
             };
         };
         // The decision says which of the route's names it shows.
-        let shown = decision.route().map(|shown| {
+        let shown = decision.route_name().map(|shown| {
             let whole = shown.len() == route.as_str().len();
             if whole { &names.route } else { &names.template }
         });

@@ -27,7 +27,7 @@ pub(crate) struct LeftOutRow {
     column: u32,
 }
 
-/// `orbgate.openapi.Drift`, with places as line and column.
+/// `orbgate.openapi.Drift`, with locations as line and column.
 #[derive(IntoPyObject)]
 pub(crate) struct DriftRow {
     kind: &'static str,
@@ -79,13 +79,14 @@ pub(crate) fn openapi_import(
 ) -> PyResult<ImportedAnswer> {
     guarded(|| {
         let imported = py.detach(|| openapi::import(&document.0, &open.into()));
-        let imported = imported.map_err(|faults| error::faults(py, &faults, None))?;
+        let imported =
+            imported.map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
         let left_out = imported.left_out.into_iter().map(|left| LeftOutRow {
             operation: left.operation,
             kind: left.kind.as_str(),
             message: left.message,
-            line: left.place.line,
-            column: left.place.column,
+            line: left.location.line,
+            column: left.location.column,
         });
         Ok(ImportedAnswer {
             policy: imported.policy,
@@ -118,14 +119,14 @@ pub(crate) fn openapi_check(
     guarded(|| {
         let policy = parsed(py, &policy)?;
         let drift = py.detach(|| openapi::check(&document.0, &open.into(), &policy));
-        let drift = drift.map_err(|faults| error::faults(py, &faults, None))?;
-        let place = |place: orbgate::Place| (place.line, place.column);
+        let drift = drift.map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
+        let location = |location: orbgate::Location| (location.line, location.column);
         let row = |drift: openapi::Drift| DriftRow {
             kind: drift.kind.as_str(),
             operation: drift.operation,
             message: drift.message,
-            document: drift.document.map(place),
-            policy: drift.policy.map(place),
+            document: drift.document.map(location),
+            policy: drift.policy.map(location),
         };
         Ok(drift.into_iter().map(row).collect())
     })

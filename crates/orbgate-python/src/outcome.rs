@@ -15,10 +15,10 @@ use orbgate::{Decision, Detail, Effect, Engine, Reason};
 
 use crate::column::{index, numbers};
 
-/// A row of the answer: the place of its decision among the different ones.
+/// A row of the answer: the position of its decision among the different ones.
 pub(crate) type OutcomeId = u32;
 
-/// What a row shows. Numbers are places in the columns' dictionaries.
+/// What a row shows. Numbers are positions in the columns' dictionaries.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     allow: bool,
@@ -38,8 +38,8 @@ struct Outcome {
 #[derive(Debug)]
 pub(crate) struct Outcomes<'e> {
     engine: &'e Engine,
-    /// The place of each key's decision, by [`key`]; [`UNSEEN`] if there was none yet.
-    places: Vec<OutcomeId>,
+    /// The position of each key's decision, by [`key`]; [`UNSEEN`] if there was none yet.
+    positions: Vec<OutcomeId>,
     seen: Vec<Outcome>,
     dictionaries: &'e Dictionaries,
 }
@@ -58,10 +58,10 @@ pub(crate) struct Dictionaries {
     policy: ArrayRef,
 }
 
-/// Different names with the place of each.
+/// Different names with the position of each.
 #[derive(Debug)]
 struct Names {
-    places: HashMap<Box<str>, i32>,
+    positions: HashMap<Box<str>, i32>,
     names: ArrayRef,
 }
 
@@ -81,7 +81,7 @@ impl<'e> Outcomes<'e> {
             .saturating_add(Detail::ALL.len());
         Self {
             engine,
-            places: vec![UNSEEN; keys],
+            positions: vec![UNSEEN; keys],
             seen: Vec::new(),
             dictionaries,
         }
@@ -91,24 +91,24 @@ impl<'e> Outcomes<'e> {
         self.engine
     }
 
-    /// The place of a decision.
+    /// The position of a decision.
     #[inline]
     pub(crate) fn id(&mut self, decision: &Decision<'_>) -> OutcomeId {
         let key = key(decision);
-        match self.places.get(key) {
-            Some(place) if *place != UNSEEN => *place,
+        match self.positions.get(key) {
+            Some(position) if *position != UNSEEN => *position,
             _ => self.insert(key, decision),
         }
     }
 
     #[cold]
     fn insert(&mut self, key: usize, decision: &Decision<'_>) -> OutcomeId {
-        let place = OutcomeId::try_from(self.seen.len()).unwrap_or(UNSEEN);
+        let position = OutcomeId::try_from(self.seen.len()).unwrap_or(UNSEEN);
         self.seen.push(self.dictionaries.outcome(decision));
-        if let Some(slot) = self.places.get_mut(key) {
-            *slot = place;
+        if let Some(slot) = self.positions.get_mut(key) {
+            *slot = position;
         }
-        place
+        position
     }
 
     /// The columns of some rows.
@@ -266,7 +266,9 @@ impl Dictionaries {
                 .detail()
                 .and_then(|detail| index_of(&Detail::ALL, &detail)),
             api: decision.api().and_then(|name| self.apis.code(name)),
-            route: decision.route().and_then(|name| self.routes.code(name)),
+            route: decision
+                .route_name()
+                .and_then(|name| self.routes.code(name)),
             scope: decision
                 .scope()
                 .and_then(|scope| self.scopes.code(scope.name())),
@@ -330,23 +332,23 @@ pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
 
 impl Names {
     fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
-        let mut places = HashMap::new();
+        let mut positions = HashMap::new();
         let mut different = Vec::new();
         for name in names {
             let next = i32::try_from(different.len()).unwrap_or(i32::MAX);
-            places.entry(name.into()).or_insert_with(|| {
+            positions.entry(name.into()).or_insert_with(|| {
                 different.push(name);
                 next
             });
         }
         Self {
-            places,
+            positions,
             names: texts(different),
         }
     }
 
     fn code(&self, name: &str) -> Option<i32> {
-        self.places.get(name).copied()
+        self.positions.get(name).copied()
     }
 }
 

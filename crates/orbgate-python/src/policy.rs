@@ -46,7 +46,7 @@ impl Policy {
                             (Engine::new(&policy), ends, sealed)
                         })
                     });
-                    made.map_err(|faults| error::policy(py, &faults, file))?
+                    made.map_err(|diagnostics| error::policy(py, &diagnostics, file))?
                 }
             };
             let names = Names::new(py, &engine);

@@ -1,5 +1,7 @@
 //! Properties of all requests, proved: `orbgate._property` gives the answers their types.
 
+use std::borrow::Cow;
+
 use orbgate::TokenKind;
 use orbgate_analysis::{Asked, Callers, Calls, Claim, Proof, Property, Rule, Suite, Witness};
 use pyo3::prelude::*;
@@ -37,7 +39,7 @@ pub(crate) struct PropertyRow {
     rules: Option<usize>,
     witnesses: Vec<WitnessRow>,
     error: Option<String>,
-    warning: Option<&'static str>,
+    warning: Option<String>,
     line: u32,
     column: u32,
 }
@@ -51,7 +53,7 @@ pub(crate) fn prove(
     kind: Option<&str>,
     scopes: Option<&str>,
     calls: Vec<String>,
-) -> PyResult<(Vec<WitnessRow>, Option<String>, Option<&'static str>)> {
+) -> PyResult<(Vec<WitnessRow>, Option<String>, Option<String>)> {
     let engine = policy.get().engine();
     guarded(|| {
         let proved = policy.py().detach(|| {
@@ -70,7 +72,7 @@ pub(crate) fn prove(
             };
             let callers = Callers::new(kind.map(TokenKind::from_name), scopes)?;
             let proof = Property::new(claim, callers).prove(engine)?;
-            Ok((witnesses(&proof), proof.warning))
+            Ok((witnesses(&proof), proof.warning.map(Cow::into_owned)))
         });
         Ok(match proved {
             Ok((witnesses, warning)) => (witnesses, None, warning),
@@ -88,7 +90,7 @@ pub(crate) fn properties(
     let py = policy.py();
     guarded(|| {
         let suite = Suite::from_bytes(&cases.0);
-        let suite = suite.map_err(|faults| error::faults(py, &faults, None))?;
+        let suite = suite.map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
         let proved = suite.prove(policy.get().engine());
         let rows = proved.iter().map(|proved| {
             let proof = proved.proof.as_ref();
@@ -97,9 +99,9 @@ pub(crate) fn properties(
                 rules: proof.ok().map(|proof| proof.rules),
                 witnesses: proof.map_or_else(|_| Vec::new(), witnesses),
                 error: proof.err().cloned(),
-                warning: proved.warning(),
-                line: proved.stated.place.line,
-                column: proved.stated.place.column,
+                warning: proved.warning().map(str::to_owned),
+                line: proved.stated.location.line,
+                column: proved.stated.location.column,
             }
         });
         Ok(rows.collect())
@@ -126,7 +128,7 @@ fn allowed((asked, rule): &(Asked, Rule<'_>)) -> AllowedRow {
         target,
         scope,
         rule: rule.to_string(),
-        line: rule.place().line,
-        column: rule.place().column,
+        line: rule.location().line,
+        column: rule.location().column,
     }
 }

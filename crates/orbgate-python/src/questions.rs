@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orbgate::{Allow, Decision as Answer, Deny, Orbs, Route, Scope, TokenKind};
+use orbgate::{Allow, Decision as Answer, Orbs, Route, Scope, TokenKind};
 use orbgate_analysis::{self as analysis, LeastScopes, ScopeUsage, TableRow};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -398,21 +398,17 @@ fn usage_rows(usage: &ScopeUsage<'_>) -> Vec<UseRow> {
 
 /// The methods that the path of a denial declares.
 fn declared<'e>(denial: &Answer<'e>) -> Vec<&'e str> {
-    let route = match denial {
-        Answer::Deny(deny) => Deny::route(deny),
-        Answer::Allow(_) => None,
-    };
-    route.map_or_else(Vec::new, |route| route.methods().collect())
+    denial
+        .route()
+        .map_or_else(Vec::new, |route| route.methods().collect())
 }
 
 fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
     let (scope, charge) = (allow.scope(), allow.charge());
     Ok(ReachRow {
         route: allow.route().map(|route| route.as_str()),
-        scope: scope.name(),
-        api: allow
-            .route()
-            .map_or_else(|| scope.api(), |route| route.api()),
+        scope: scope.map_or("", |scope| scope.name()),
+        api: Answer::Allow(allow).api().unwrap_or_default(),
         reason: terms::reason_member(py, allow.reason())?,
         consumes: charge.map(|charge| charge.consumes),
         amount: charge.and_then(|charge| charge.amount),
@@ -420,7 +416,7 @@ fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
 }
 
 fn route_row(route: Route<'_>) -> RouteRow<'_> {
-    let (scope, place) = (route.scope(), route.place());
+    let (scope, location) = (route.scope(), route.location());
     let (consumes, amount) = orbs(route.orbs());
     RouteRow {
         method: route.method(),
@@ -429,8 +425,8 @@ fn route_row(route: Route<'_>) -> RouteRow<'_> {
         api: route.api(),
         consumes,
         amount,
-        line: place.line,
-        column: place.column,
+        line: location.line,
+        column: location.column,
     }
 }
 
@@ -450,7 +446,7 @@ fn listed_row(TableRow { scope, api, route }: TableRow<'_>) -> ListedRow<'_> {
 }
 
 fn scope_row<'py>(py: Python<'py>, scope: Scope<'py>) -> PyResult<ScopeRow<'py>> {
-    let (orbs, place) = (scope.orbs().map(orbs), scope.place());
+    let (orbs, location) = (scope.orbs().map(orbs), scope.location());
     let routes: Vec<_> = scope.routes().map(|route| route.as_str()).collect();
     Ok(ScopeRow {
         scope: scope.name(),
@@ -460,8 +456,8 @@ fn scope_row<'py>(py: Python<'py>, scope: Scope<'py>) -> PyResult<ScopeRow<'py>>
         organisation: scope.organisation().map(|rule| rule.as_str()),
         permits: scope.permits(),
         routes: PyTuple::new(py, routes)?,
-        line: place.line,
-        column: place.column,
+        line: location.line,
+        column: location.column,
     })
 }
 

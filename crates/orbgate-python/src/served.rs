@@ -3,15 +3,17 @@
 use pyo3::prelude::*;
 
 use crate::error::guarded;
+use crate::gate::Gate;
 use crate::policy::Policy;
 
 /// What differs: the routes that only the service has, each with the policy's route that decides it; those that only the policy has;
 /// and both as text.
 type Differ = (Vec<(String, Option<String>)>, Vec<String>, String);
 
-/// Compares the routes of a service, each a method and a template, with those of a policy.
+/// Compares the routes of a service, each a method and a template, with those of a policy and the public ones of a gate.
 #[pyfunction]
 pub(crate) fn check_routes(
+    gate: &Bound<'_, Gate>,
     policy: &Bound<'_, Policy>,
     routes: Vec<(String, String)>,
 ) -> PyResult<Option<Differ>> {
@@ -19,7 +21,8 @@ pub(crate) fn check_routes(
         let routes = routes
             .iter()
             .map(|(method, template)| (method.as_str(), template.as_str()));
-        let differ = orbgate_gate::check_routes(policy.get().engine(), routes).err();
+        let differ =
+            orbgate_gate::check_routes(policy.get().engine(), gate.get().public(), routes).err();
         Ok(differ.map(|differ| {
             let undeclared = differ.undeclared().iter();
             let undeclared = undeclared.map(|one| (one.route.clone(), one.decided_as.clone()));

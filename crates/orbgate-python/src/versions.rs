@@ -124,8 +124,8 @@ pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>
             code: finding.code.as_str(),
             level: finding.level.as_str(),
             message: finding.message,
-            line: finding.place.line,
-            column: finding.place.column,
+            line: finding.location.line,
+            column: finding.location.column,
             suppressed: finding.suppressed,
         };
         let complete = found.complete && found.cut.is_empty();
@@ -139,7 +139,7 @@ pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
     guarded(|| {
         Text::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))?;
         let text = String::from_utf8_lossy(&text.0);
-        analysis::format(&text).map_err(|faults| error::faults(py, &faults, None))
+        analysis::format(&text).map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))
     })
 }
 
@@ -148,8 +148,8 @@ pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
 pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec<CaseRow>> {
     let py = policy.py();
     guarded(|| {
-        let suite =
-            Suite::from_bytes(&cases.0).map_err(|faults| error::faults(py, &faults, None))?;
+        let suite = Suite::from_bytes(&cases.0)
+            .map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
         let (engine, names) = (policy.get().engine(), &policy.get().names);
         let mut coverage = Coverage::new(engine);
         let tried = suite.run(engine, &mut coverage);
@@ -161,16 +161,16 @@ pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec
                 .iter()
                 .map(|it| format!("{}: expected {}, found {}", it.field, it.expected, it.found))
                 .collect(),
-            line: tried.case.place.line,
-            column: tried.case.place.column,
+            line: tried.case.location.line,
+            column: tried.case.location.column,
         };
         let proved = suite.prove(engine);
         let properties = proved.iter().map(|proved| CaseRow {
             name: proved.stated.text.clone(),
             decision: None,
             differences: proved.why_not(),
-            line: proved.stated.place.line,
-            column: proved.stated.place.column,
+            line: proved.stated.location.line,
+            column: proved.stated.location.column,
         });
         Ok(tried.iter().map(row).chain(properties).collect())
     })
@@ -187,14 +187,15 @@ pub(crate) fn coverage(
         for cases in &cases {
             let Bytes(cases) = cases.extract()?;
             let suite = Suite::from_bytes(&cases);
-            let suite = suite.map_err(|faults| error::faults(policy.py(), &faults, None))?;
+            let suite =
+                suite.map_err(|diagnostics| error::diagnostics(policy.py(), &diagnostics, None))?;
             suite.run(policy.get().engine(), &mut coverage);
         }
         let pair = |outcome: &analysis::Outcome| (outcome.name, outcome.times);
         let row = |row: analysis::CoveredRow<'_>| CoveredRow {
             name: row.name().to_owned(),
-            line: row.place().line,
-            column: row.place().column,
+            line: row.location().line,
+            column: row.location().column,
             outcomes: row.outcomes.iter().map(pair).collect(),
         };
         let rows = coverage.rows().map(row).collect();

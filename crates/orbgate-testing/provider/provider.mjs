@@ -3,7 +3,7 @@
 //   {"do":"organisation","scope":"…"}      a token by client credentials
 //   {"do":"user","scope":"…"}              {token, id_token} by authorization code, PKCE, login and consent
 //   {"do":"declare","scope":"…"}           what the Permissions tab of the application says
-//   {"do":"rotate","algorithm":"ES256"}    a new key in place of the old one
+//   {"do":"rotate","algorithm":"ES256"}    a new key instead of the old one
 //   {"do":"lifetime","seconds":600}        of the tokens to come
 //   {"do":"judge","tokens":["…"],…}        which tokens another implementation accepts
 //   {"do":"requests"}                      how often the key set was asked for

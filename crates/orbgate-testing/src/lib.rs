@@ -12,5 +12,6 @@
     reason = "tests start programs and fail by panicking, and their names say what is made"
 )]
 
+pub mod page;
 pub mod provider;
 pub mod signer;

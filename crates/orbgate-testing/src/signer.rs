@@ -63,7 +63,7 @@ impl Signer {
     /// The public key as a key set has it.
     pub fn jwk(&self, kid: &str) -> Value {
         let mut jwk = match self {
-            // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits is at a fixed place.
+            // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits is at a fixed position.
             Self::Rsa(pair) => json!({
                 "kty": "RSA",
                 "n": base64url(&pair.public_key().as_ref()[9..265]),
@@ -146,7 +146,7 @@ pub fn claims() -> Value {
     })
 }
 
-/// The object with this member put in place of what it has.
+/// The object with this member put instead of what it has.
 pub fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
     object[name] = value.into();
     object

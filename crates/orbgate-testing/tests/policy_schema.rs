@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// What a schema cannot say: it sees values, not their spelling, and knows nothing of other places.
+/// What a schema cannot say: it sees values, not their spelling, and knows nothing of other locations.
 const BEYOND_A_SCHEMA: &[&str] = &[
     // How a value is spelled.
     "amount-exponent",
@@ -51,7 +51,7 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "duplicate-key",
     "duplicate-orbs",
     "duplicate-scope",
-    // Places that conflict or are too many, or the length of a whole path.
+    // Locations that conflict or are too many, or the length of a whole path.
     "base-path-case",
     "many-conflicts",
     "route-case-below-parameter",

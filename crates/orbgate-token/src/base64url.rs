@@ -20,15 +20,15 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let (whole, part) = (blocks.len().checked_mul(12)?, bytes_of(rest.len()));
     // Not zeros: for those, glibc does not take memory that was freed just now.
     let mut bytes = vec![NONE; whole.checked_add(part)?];
-    let (places, end) = bytes.as_chunks_mut::<12>();
+    let (positions, end) = bytes.as_chunks_mut::<12>();
     let mut seen = 0;
-    for (place, block) in places.iter_mut().zip(blocks) {
-        *place = read(*block, &mut seen);
+    for (position, block) in positions.iter_mut().zip(blocks) {
+        *position = read(*block, &mut seen);
     }
     // What the last block lacks is 0, and so must be the bits that its characters have beyond their bytes.
     let mut last = [b'A'; 16];
-    for (place, byte) in last.iter_mut().zip(rest) {
-        *place = *byte;
+    for (position, byte) in last.iter_mut().zip(rest) {
+        *position = *byte;
     }
     let found = read(last, &mut seen);
     let (found, stray) = found.split_at_checked(part)?;
@@ -97,21 +97,21 @@ mod tests {
 
     use super::decode;
 
-    /// Texts of two blocks and all ends, with each byte at each place.
+    /// Texts of two blocks and all ends, with each byte at each position.
     #[test]
-    fn each_byte_at_each_place_is_read_as_the_crate_reads_it() {
+    fn each_byte_at_each_position_is_read_as_the_crate_reads_it() {
         for length in 0..=26 {
             let text = URL_SAFE_NO_PAD.encode(vec![0x5a; length]);
-            for place in 0..text.len() {
+            for position in 0..text.len() {
                 for byte in 0..=u8::MAX {
                     let mut text = text.clone().into_bytes();
-                    text[place] = byte;
+                    text[position] = byte;
                     assert_eq!(
                         decode(&text),
                         URL_SAFE_NO_PAD.decode(&text).ok(),
                         "{text:?}"
                     );
-                    text.truncate(place.saturating_add(1));
+                    text.truncate(position.saturating_add(1));
                     assert_eq!(
                         decode(&text),
                         URL_SAFE_NO_PAD.decode(&text).ok(),

@@ -9,7 +9,7 @@ use crate::kind::{ClaimTest, KindRules, Test};
 
 /// One thing wrong with a configuration.
 #[derive(Debug)]
-pub(crate) struct KeyFault {
+pub(crate) struct KeyDiagnostic {
     pub(crate) key: Key,
     pub(crate) message: String,
 }
@@ -25,27 +25,27 @@ pub(crate) struct Key {
 
 const SKEW: Duration = Duration::from_secs(300);
 
-/// Every fault of these issuers.
-pub(crate) fn faults(issuers: &[Issuer]) -> Vec<KeyFault> {
-    let mut faults = Faults {
+/// Every error of these issuers.
+pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
+    let mut diagnostics = Diagnostics {
         list: Vec::new(),
         issuer: 0,
     };
     if issuers.is_empty() {
-        faults.push("", "there is no issuer: every token would be refused");
+        diagnostics.push("", "there is no issuer: every token would be refused");
     }
     for (index, issuer) in issuers.iter().enumerate() {
-        faults.issuer = index;
-        faults.check(issuer);
+        diagnostics.issuer = index;
+        diagnostics.check(issuer);
         let earlier = issuers.iter().take(index);
         if earlier
             .into_iter()
             .any(|other| other.issuer == issuer.issuer)
         {
-            faults.push("issuer", "another issuer has the same name");
+            diagnostics.push("issuer", "another issuer has the same name");
         }
     }
-    faults.list
+    diagnostics.list
 }
 
 /// Whether a fetch from there cannot be tampered with on its way: `https`, or a loopback address.
@@ -68,15 +68,15 @@ pub(crate) fn is_safe_url(url: &str) -> bool {
     host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
 }
 
-struct Faults {
-    list: Vec<KeyFault>,
+struct Diagnostics {
+    list: Vec<KeyDiagnostic>,
     issuer: usize,
 }
 
-impl Faults {
+impl Diagnostics {
     fn push(&mut self, name: &'static str, message: impl Into<String>) {
         let issuer = self.issuer;
-        self.list.push(KeyFault {
+        self.list.push(KeyDiagnostic {
             key: Key { issuer, name },
             message: message.into(),
         });
@@ -86,10 +86,11 @@ impl Faults {
         if issuer.issuer.is_empty() {
             self.push("issuer", "`issuer` is empty: write the `iss` of its tokens");
         }
-        if issuer.audience.is_empty() {
+        if issuer.audiences.is_empty() || issuer.audiences.iter().any(String::is_empty) {
             let message = "`audience` is empty: write what the tokens' `aud` must have";
             self.push("audience", message);
         }
+        self.claim_name("audience_claim", &issuer.audience_claim);
         if issuer
             .jwks_uri
             .as_ref()
@@ -121,9 +122,7 @@ impl Faults {
         }
         self.claim_name("scopes", &issuer.scopes.claim);
         self.claim_name("client_claim", &issuer.client_claim);
-        for claim in &issuer.require {
-            self.claim_name("require", claim);
-        }
+        self.tests("require", &issuer.require);
         let exponent = issuer.key_rules.rsa_exponent_min;
         if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
             self.push(
@@ -158,22 +157,26 @@ impl Faults {
                 );
                 self.push("kind", message);
             }
-            for test in tests {
-                self.claim_name("kind", &test.claim);
-                match &test.test {
-                    Test::OneOf(texts) if texts.is_empty() => {
-                        self.push("kind", "`one_of` is empty: the test never holds");
-                    }
-                    Test::EqualsClaim(other) | Test::DiffersFromClaim(other)
-                        if *other == test.claim =>
-                    {
-                        self.push("kind", "a claim is compared with itself");
-                    }
-                    Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => {
-                        self.claim_name("kind", other);
-                    }
-                    _ => {}
+            self.tests("kind", tests);
+        }
+    }
+
+    fn tests(&mut self, key: &'static str, tests: &[ClaimTest]) {
+        for test in tests {
+            self.claim_name(key, &test.claim);
+            match &test.test {
+                Test::OneOf(texts) if texts.is_empty() => {
+                    self.push(key, "`one_of` is empty: the test never holds");
                 }
+                Test::EqualsClaim(other) | Test::DiffersFromClaim(other)
+                    if *other == test.claim =>
+                {
+                    self.push(key, "a claim is compared with itself");
+                }
+                Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => {
+                    self.claim_name(key, other);
+                }
+                _ => {}
             }
         }
     }

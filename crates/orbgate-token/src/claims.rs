@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::error::TokenError;
 use crate::issuer::Issuer;
-use crate::json::{JsonFault, Member, Object};
+use crate::json::{JsonError, Member, Object};
+use crate::kind::ClaimTest;
 
 /// A token's claims.
 pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
@@ -43,9 +44,9 @@ impl<'t> Claims<'t> {
     pub(crate) fn parse(payload: &'t [u8]) -> Result<Self, TokenError> {
         Object::parse(payload)
             .map(Self)
-            .map_err(|fault| match fault {
-                JsonFault::NotAnObject => TokenError::BadClaims,
-                JsonFault::DuplicateMember => TokenError::DuplicateMember,
+            .map_err(|diagnostic| match diagnostic {
+                JsonError::NotAnObject => TokenError::BadClaims,
+                JsonError::DuplicateMember => TokenError::DuplicateMember,
             })
     }
 
@@ -56,18 +57,20 @@ impl<'t> Claims<'t> {
     /// What they say, by this issuer's rules.
     pub(crate) fn read(&self, issuer: &Issuer) -> Stated {
         Stated {
-            audience: self.check_audience(&issuer.audience),
+            audience: self.check_audience(issuer),
             validity: self.validity(),
             rest: self.rest(issuer),
         }
     }
 
-    /// Checks that the audience is in `aud`: one string, or a list of strings alone.
-    fn check_audience(&self, audience: &str) -> Result<(), TokenError> {
-        let found = match self.0.get("aud") {
-            Some(Member::Text(one)) => one == audience,
+    /// Checks that one of the audiences is in `aud`, or in the configured claim: one string, or a list of strings alone.
+    fn check_audience(&self, issuer: &Issuer) -> Result<(), TokenError> {
+        let is_ours = |text: &str| issuer.audiences.iter().any(|audience| audience == text);
+        let found = match self.0.get(&issuer.audience_claim) {
+            Some(Member::Text(one)) => is_ours(one),
             Some(Member::Other(Value::Array(list))) => {
-                list.iter().all(Value::is_string) && list.iter().any(|one| one == audience)
+                list.iter().all(Value::is_string)
+                    && list.iter().filter_map(Value::as_str).any(is_ours)
             }
             _ => false,
         };
@@ -97,13 +100,9 @@ impl<'t> Claims<'t> {
         })
     }
 
-    fn check_required(&self, names: &[String]) -> Result<(), TokenError> {
-        let there = |name: &String| self.0.get(name).is_some_and(|value| !value.is_null());
-        names
-            .iter()
-            .all(there)
-            .then_some(())
-            .ok_or(TokenError::Claim)
+    fn check_required(&self, tests: &[ClaimTest]) -> Result<(), TokenError> {
+        let all = tests.iter().all(|test| test.holds(&self.0));
+        all.then_some(()).ok_or(TokenError::Claim)
     }
 
     /// A claim that must be text if it is there.

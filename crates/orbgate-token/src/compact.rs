@@ -3,7 +3,7 @@
 use crate::algorithm::Algorithm;
 use crate::base64url;
 use crate::error::TokenError;
-use crate::json::{JsonFault, Object};
+use crate::json::{JsonError, Object};
 
 /// A longer token is refused unread.
 pub(crate) const TOKEN_BYTES: usize = 8 * 1024;
@@ -64,9 +64,9 @@ fn parts(token: &[u8]) -> Option<(&[u8], [&[u8]; 3])> {
 
 impl Header {
     fn parse(text: &[u8]) -> Result<Self, TokenError> {
-        let members = Object::parse(text).map_err(|fault| match fault {
-            JsonFault::NotAnObject => TokenError::BadHeader,
-            JsonFault::DuplicateMember => TokenError::DuplicateMember,
+        let members = Object::parse(text).map_err(|diagnostic| match diagnostic {
+            JsonError::NotAnObject => TokenError::BadHeader,
+            JsonError::DuplicateMember => TokenError::DuplicateMember,
         })?;
         if ["crit", "b64", "zip", "enc"]
             .iter()

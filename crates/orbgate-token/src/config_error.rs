@@ -2,80 +2,80 @@
 
 use core::fmt;
 
-use orbgate::Place;
-use orbgate_yaml::Fault;
+use orbgate::Location;
+use orbgate_yaml::Diagnostic;
 
-use crate::check::KeyFault;
+use crate::check::KeyDiagnostic;
 
-/// A configuration that cannot be used: every fault found in it.
+/// A configuration that cannot be used: every error found in it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    faults: Vec<ConfigFault>,
+    diagnostics: Vec<ConfigDiagnostic>,
 }
 
 /// One thing wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ConfigFault {
+pub struct ConfigDiagnostic {
     /// Where it is in the file; `None` for a configuration written in Rust.
-    pub place: Option<Place>,
+    pub location: Option<Location>,
     /// What is wrong: lower case, no final period, input in backticks.
     pub message: String,
 }
 
 impl ConfigError {
     /// The error of a configuration written in Rust: each message names issuer and key.
-    pub(crate) fn of_keys(faults: &[KeyFault]) -> Self {
-        let faults = faults.iter().map(|fault| {
-            let message = match fault.key.name {
-                "" => fault.message.clone(),
-                _ => format!("issuers[{}]: {}", fault.key.issuer, fault.message),
+    pub(crate) fn of_keys(diagnostics: &[KeyDiagnostic]) -> Self {
+        let diagnostics = diagnostics.iter().map(|diagnostic| {
+            let message = match diagnostic.key.name {
+                "" => diagnostic.message.clone(),
+                _ => format!("issuers[{}]: {}", diagnostic.key.issuer, diagnostic.message),
             };
-            ConfigFault {
-                place: None,
+            ConfigDiagnostic {
+                location: None,
                 message,
             }
         });
         Self {
-            faults: faults.collect(),
+            diagnostics: diagnostics.collect(),
         }
     }
 
     /// The error of a file.
-    pub(crate) fn of_file(faults: Vec<Fault>) -> Self {
-        let faults = faults.into_iter().map(|fault| ConfigFault {
-            place: Some(Place {
-                line: fault.place.line,
-                column: fault.place.column,
+    pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
+        let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {
+            location: Some(Location {
+                line: diagnostic.location.line,
+                column: diagnostic.location.column,
             }),
-            message: fault.message,
+            message: diagnostic.message,
         });
         Self {
-            faults: faults.collect(),
+            diagnostics: diagnostics.collect(),
         }
     }
 
-    /// The faults as lines `file:line:column: message`, for a terminal or an editor.
+    /// The errors as lines `file:line:column: message`, for a terminal or an editor.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {
         let lines: Vec<_> = self
-            .faults
+            .diagnostics
             .iter()
-            .map(|fault| format!("{file}:{fault}"))
+            .map(|diagnostic| format!("{file}:{diagnostic}"))
             .collect();
         lines.join("\n")
     }
 
-    /// Every fault; never empty.
+    /// Every error; never empty.
     #[must_use]
-    pub fn faults(&self) -> &[ConfigFault] {
-        &self.faults
+    pub fn diagnostics(&self) -> &[ConfigDiagnostic] {
+        &self.diagnostics
     }
 }
 
-impl fmt::Display for ConfigFault {
+impl fmt::Display for ConfigDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Some(place) => write!(f, "{place}: {}", self.message),
+        match self.location {
+            Some(location) => write!(f, "{location}: {}", self.message),
             None => f.write_str(&self.message),
         }
     }
@@ -83,11 +83,11 @@ impl fmt::Display for ConfigFault {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, fault) in self.faults.iter().enumerate() {
+        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }
-            write!(f, "{fault}")?;
+            write!(f, "{diagnostic}")?;
         }
         Ok(())
     }

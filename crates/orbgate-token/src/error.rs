@@ -46,7 +46,7 @@ orbgate::codes! {
         /// See the issuer's `max_lifetime`.
         Lifetime: "lifetime", "the token is valid for longer than its issuer may say";
         /// One that the configuration requires, or one for the audit.
-        Claim: "claim", "a claim of the token is missing or of the wrong type";
+        Claim: "claim", "a claim of the token is missing or not what it must be";
         /// The claim has the wrong type, a character or separator that RFC 6749 §3.3 does not allow, more than 256 scopes or 4,096
         /// bytes; or both `scope` and `scp` are there.
         Scopes: "scopes", "the token's scopes are not written as configured";
@@ -55,6 +55,8 @@ orbgate::codes! {
         /// The issuer's introspection endpoint says so, or does not say that it is.
         Inactive: "inactive", "the token is not active";
         Clock: "clock", "the clock is before 1970";
+        /// By the issuer's rules: neither a user's nor an organisation's, or both. The token itself is right.
+        UnknownKind: "unknown_kind", "the token is neither a user's nor an organisation's";
     }
 }
 
@@ -86,7 +88,7 @@ mod tests {
             codes.join(" "),
             "too_long not_compact bad_encoding bad_header bad_claims duplicate_member extension algorithm type issuer \
              no_keys key_id_missing key_unknown key_ambiguous key_revoked key_mismatch signature audience bad_time expired \
-             not_yet_valid lifetime claim scopes bound inactive clock"
+             not_yet_valid lifetime claim scopes bound inactive clock unknown_kind"
         );
     }
 }

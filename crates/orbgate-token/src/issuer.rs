@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::algorithm::Algorithm;
 use crate::jwk::KeyRules;
-use crate::kind::KindRules;
+use crate::kind::{ClaimTest, KindRules};
 use crate::scope::ScopeClaim;
 
 /// One issuer, and what its tokens must be. [`Verifier::new`](crate::Verifier::new) checks it.
@@ -19,13 +19,14 @@ use crate::scope::ScopeClaim;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issuer {
     pub(crate) issuer: String,
-    pub(crate) audience: String,
+    pub(crate) audiences: Vec<String>,
+    pub(crate) audience_claim: String,
     pub(crate) kind: KindRules,
     pub(crate) algorithms: Vec<Algorithm>,
     pub(crate) extra_types: Vec<String>,
     pub(crate) scopes: ScopeClaim,
     pub(crate) client_claim: String,
-    pub(crate) require: Vec<String>,
+    pub(crate) require: Vec<ClaimTest>,
     pub(crate) skew: Duration,
     pub(crate) max_lifetime: Option<Duration>,
     pub(crate) allow_unverified_cnf: bool,
@@ -40,7 +41,8 @@ impl Issuer {
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>, kind: KindRules) -> Self {
         Self {
             issuer: issuer.into(),
-            audience: audience.into(),
+            audiences: vec![audience.into()],
+            audience_claim: "aud".to_owned(),
             kind,
             algorithms: vec![Algorithm::Rs256],
             extra_types: Vec::new(),
@@ -53,6 +55,21 @@ impl Issuer {
             key_rules: KeyRules::default(),
             jwks_uri: None,
         }
+    }
+
+    /// More audiences: one of all of them must be in the tokens' `aud`.
+    #[must_use]
+    pub fn or_audiences<A: Into<String>>(mut self, audiences: impl IntoIterator<Item = A>) -> Self {
+        self.audiences.extend(audiences.into_iter().map(Into::into));
+        self
+    }
+
+    /// The claim that has the audience; `aud` unless said. Amazon Cognito's access tokens have no `aud`, and name the application in
+    /// `client_id`.
+    #[must_use]
+    pub fn audience_claim(mut self, claim: impl Into<String>) -> Self {
+        self.audience_claim = claim.into();
+        self
     }
 
     /// The algorithms that its tokens may be signed with; RS256 alone unless said (RFC 9068 §2.1).
@@ -86,8 +103,15 @@ impl Issuer {
 
     /// Claims that must be there, as `iss`, `aud` and `exp` must.
     #[must_use]
-    pub fn require<T: Into<String>>(mut self, claims: impl IntoIterator<Item = T>) -> Self {
-        self.require = claims.into_iter().map(Into::into).collect();
+    pub fn require<T: Into<String>>(self, claims: impl IntoIterator<Item = T>) -> Self {
+        self.require_tests(claims.into_iter().map(ClaimTest::present))
+    }
+
+    /// Tests that all hold for its tokens, as well as those of [`require`](Self::require): Amazon Cognito says with
+    /// `token_use` that a token is an access token.
+    #[must_use]
+    pub fn require_tests(mut self, tests: impl IntoIterator<Item = ClaimTest>) -> Self {
+        self.require.extend(tests);
         self
     }
 
@@ -118,6 +142,16 @@ impl Issuer {
     pub const fn key_rules(mut self, rules: KeyRules) -> Self {
         self.key_rules = rules;
         self
+    }
+
+    /// The same for one tenant, whose name replaces the place.
+    pub(crate) fn of_tenant(&self, place: &str, tenant: &str) -> Self {
+        let of = |text: &String| text.replace(place, tenant);
+        Self {
+            issuer: of(&self.issuer),
+            jwks_uri: self.jwks_uri.as_ref().map(of),
+            ..self.clone()
+        }
     }
 
     /// Where its keys are, for a fetcher; found by OIDC discovery unless said.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Why a text is not such an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum JsonFault {
+pub(crate) enum JsonError {
     NotAnObject,
     DuplicateMember,
 }
@@ -41,10 +41,10 @@ impl Text<'_> {
 }
 
 impl<'t> Object<'t> {
-    pub(crate) fn parse(text: &'t [u8]) -> Result<Self, JsonFault> {
+    pub(crate) fn parse(text: &'t [u8]) -> Result<Self, JsonError> {
         // Checked as a whole, because serde_json would check each text by itself.
-        let json = core::str::from_utf8(text).map_err(|_| JsonFault::NotAnObject)?;
-        let mut object: Self = serde_json::from_str(json).map_err(|_| JsonFault::NotAnObject)?;
+        let json = core::str::from_utf8(text).map_err(|_| JsonError::NotAnObject)?;
+        let mut object: Self = serde_json::from_str(json).map_err(|_| JsonError::NotAnObject)?;
         let members = &mut object.0;
         members.sort_unstable_by(|(one, _), (other, _)| one.order(&other.0));
         let comes_twice = members
@@ -57,7 +57,7 @@ impl<'t> Object<'t> {
         // serde_json keeps the last of two members of one name of a value. A reader of our own would be no way out: with the
         // feature `arbitrary_precision`, which any other crate of a program may turn on, it would see numbers as objects.
         if comes_twice || within > 0 && written(text) != within.saturating_add(members.len()) {
-            return Err(JsonFault::DuplicateMember);
+            return Err(JsonError::DuplicateMember);
         }
         Ok(object)
     }
@@ -220,7 +220,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
 
-    use super::{JsonFault, Member, Object, kept, written};
+    use super::{JsonError, Member, Object, kept, written};
 
     /// JSON of any depth, in which names come twice, also in another spelling.
     fn json() -> impl Strategy<Value = String> {
@@ -262,11 +262,11 @@ mod tests {
             let value: Value = serde_json::from_str(&text).unwrap();
             let object = Object::parse(text.as_bytes());
             let Value::Object(members) = &value else {
-                prop_assert_eq!(object.err(), Some(JsonFault::NotAnObject));
+                prop_assert_eq!(object.err(), Some(JsonError::NotAnObject));
                 return Ok(());
             };
             if written(text.as_bytes()) != kept(0, &value) {
-                prop_assert_eq!(object.err(), Some(JsonFault::DuplicateMember));
+                prop_assert_eq!(object.err(), Some(JsonError::DuplicateMember));
                 return Ok(());
             }
             let object = object.unwrap();
@@ -293,39 +293,39 @@ mod tests {
                 br#"{"a:":":\\","b\":":"\"a\":","c":"\\\":","":[[{"":{}}]]}"#,
                 None,
             ),
-            (br#"{"a":1,"a":1}"#, Some(JsonFault::DuplicateMember)),
+            (br#"{"a":1,"a":1}"#, Some(JsonError::DuplicateMember)),
             (
                 br#"{"a":{"a":{"b":1}},"a":{}}"#,
-                Some(JsonFault::DuplicateMember),
+                Some(JsonError::DuplicateMember),
             ),
             (
                 br#"{"a:":"\\","a:":"\""}"#,
-                Some(JsonFault::DuplicateMember),
+                Some(JsonError::DuplicateMember),
             ),
-            (br#"{"a":1,"\u0061":1}"#, Some(JsonFault::DuplicateMember)),
+            (br#"{"a":1,"\u0061":1}"#, Some(JsonError::DuplicateMember)),
             (
                 br#"{"x":[{"y":{"a":1,"a":2}}]}"#,
-                Some(JsonFault::DuplicateMember),
+                Some(JsonError::DuplicateMember),
             ),
-            (b"[]", Some(JsonFault::NotAnObject)),
-            (b"{}x", Some(JsonFault::NotAnObject)),
-            (br#"{"a":NaN}"#, Some(JsonFault::NotAnObject)),
-            (br#"{"a":1e999}"#, Some(JsonFault::NotAnObject)),
-            (b"{\"a\":\"\xff\"}", Some(JsonFault::NotAnObject)),
-            (br#"{"a":"\ud800"}"#, Some(JsonFault::NotAnObject)),
-            (b"", Some(JsonFault::NotAnObject)),
+            (b"[]", Some(JsonError::NotAnObject)),
+            (b"{}x", Some(JsonError::NotAnObject)),
+            (br#"{"a":NaN}"#, Some(JsonError::NotAnObject)),
+            (br#"{"a":1e999}"#, Some(JsonError::NotAnObject)),
+            (b"{\"a\":\"\xff\"}", Some(JsonError::NotAnObject)),
+            (br#"{"a":"\ud800"}"#, Some(JsonError::NotAnObject)),
+            (b"", Some(JsonError::NotAnObject)),
         ];
-        for (text, fault) in table {
+        for (text, diagnostic) in table {
             assert_eq!(
                 Object::parse(text).err(),
-                fault,
+                diagnostic,
                 "{}",
                 String::from_utf8_lossy(text)
             );
         }
         assert_eq!(
             Object::parse("[".repeat(5_000).as_bytes()).err(),
-            Some(JsonFault::NotAnObject)
+            Some(JsonError::NotAnObject)
         );
     }
 }

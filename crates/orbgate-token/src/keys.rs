@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::algorithm::Algorithm;
 use crate::compact::Compact;
 use crate::error::TokenError;
-use crate::json::{JsonFault, Member, Object};
+use crate::json::{JsonError, Member, Object};
 use crate::jwk::{Key, KeyRules, Use};
 
 /// A larger key set is refused unread.
@@ -22,7 +22,7 @@ const KEYS: usize = 64;
 pub struct KeySet {
     /// The keys that share their `kid` with no other.
     keys: Vec<Key>,
-    /// The place of each in `keys`; `None` where several have the same.
+    /// The index of each in `keys`; `None` where several have the same.
     by_kid: HashMap<String, Option<usize>>,
     warnings: Vec<KeyWarning>,
 }
@@ -65,9 +65,9 @@ impl KeySet {
         if text.len() > KEY_SET_BYTES {
             return Err(KeySetError::TooLarge);
         }
-        let members = Object::parse(text).map_err(|fault| match fault {
-            JsonFault::NotAnObject => KeySetError::NotAKeySet,
-            JsonFault::DuplicateMember => KeySetError::DuplicateMember,
+        let members = Object::parse(text).map_err(|diagnostic| match diagnostic {
+            JsonError::NotAnObject => KeySetError::NotAKeySet,
+            JsonError::DuplicateMember => KeySetError::DuplicateMember,
         })?;
         let Some(Member::Other(Value::Array(jwks))) = members.get("keys") else {
             return Err(KeySetError::NotAKeySet);
@@ -104,10 +104,10 @@ impl KeySet {
             warnings: Vec::new(),
         };
         // The position of each of `set.keys` in the text.
-        let mut places = Vec::new();
+        let mut indices = Vec::new();
         for (index, key) in keys.enumerate() {
             match key {
-                Ok(key) => set.add(key, index, &mut places),
+                Ok(key) => set.add(key, index, &mut indices),
                 Err(message) => set.warnings.push(KeyWarning { index, message }),
             }
         }
@@ -118,11 +118,11 @@ impl KeySet {
         Ok(set)
     }
 
-    fn add(&mut self, key: Key, index: usize, places: &mut Vec<usize>) {
+    fn add(&mut self, key: Key, index: usize, indices: &mut Vec<usize>) {
         if let Some(kid) = &key.kid {
             if let Some(other) = self.by_kid.get_mut(kid) {
                 // The first of them was added before the others were seen.
-                let first = other.take().and_then(|other| places.get(other).copied());
+                let first = other.take().and_then(|other| indices.get(other).copied());
                 let message = "another key has its `kid`, and neither is used";
                 let both = first.into_iter().chain([index]);
                 self.warnings
@@ -132,7 +132,7 @@ impl KeySet {
             self.by_kid.insert(kid.clone(), Some(self.keys.len()));
         }
         self.keys.push(key);
-        places.push(index);
+        indices.push(index);
     }
 
     /// How many usable keys there are.
@@ -179,8 +179,8 @@ impl KeySet {
                 Err(TokenError::KeyRevoked)
             }
             Some(kid) => {
-                let place = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
-                let key = place.and_then(|place| self.keys.get(place));
+                let index = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
+                let key = index.and_then(|index| self.keys.get(index));
                 let key = key.ok_or(TokenError::KeyAmbiguous)?;
                 key.fit(algorithm).ok_or(TokenError::KeyMismatch)
             }
@@ -279,7 +279,7 @@ impl Keys {
         Self::default()
     }
 
-    /// These keys, with an issuer's new ones in place of its former ones.
+    /// These keys, with an issuer's new ones instead of its former ones.
     #[must_use]
     pub fn with(mut self, issuer: impl Into<String>, keys: impl Into<Arc<KeySet>>) -> Self {
         self.by_issuer.insert(issuer.into(), keys.into());

@@ -119,7 +119,7 @@ impl ClaimTest {
         !matches!(self.test, Test::Absent)
     }
 
-    fn holds(&self, claims: &Object<'_>) -> bool {
+    pub(crate) fn holds(&self, claims: &Object<'_>) -> bool {
         let value = claims.get(&self.claim);
         let text = value.and_then(Member::text);
         let two = |other: &str| text.zip(claims.text(other));

@@ -10,6 +10,7 @@ mod compact;
 mod config;
 mod config_error;
 mod error;
+mod explain;
 #[cfg(feature = "fetch")]
 mod fetch;
 mod issuer;
@@ -25,6 +26,8 @@ mod remembered;
 mod roca;
 mod scope;
 mod signature;
+#[cfg(feature = "test-issuer")]
+mod test_issuer;
 mod verified;
 mod verifier;
 #[cfg(test)]
@@ -38,8 +41,9 @@ pub use crate::cache::{
     Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response,
     SettingsError, Wait,
 };
-pub use crate::config_error::{ConfigError, ConfigFault};
+pub use crate::config_error::{ConfigDiagnostic, ConfigError};
 pub use crate::error::TokenError;
+pub use crate::explain::Explanation;
 #[cfg(feature = "fetch")]
 pub use crate::fetch::KeyFetcher;
 pub use crate::issuer::Issuer;
@@ -48,6 +52,8 @@ pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};
 pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 pub use crate::signature::SignatureCheck;
+#[cfg(feature = "test-issuer")]
+pub use crate::test_issuer::{TestIssuer, TestIssuerError};
 pub use crate::verified::{Fingerprint, VerifiedToken};
 pub use crate::verifier::Verifier;
 #[cfg(feature = "fetch")]

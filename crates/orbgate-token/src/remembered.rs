@@ -27,7 +27,7 @@ pub(crate) struct Remembered {
     sets: Mutex<Sets>,
 }
 
-/// Two sets, of which the older is forgotten as a whole: no entry needs a time or a place in a queue.
+/// Two sets, of which the older is forgotten as a whole: no entry needs a time or a position in a queue.
 #[derive(Debug, Default)]
 struct Sets {
     begun: Duration,

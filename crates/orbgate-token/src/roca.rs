@@ -1,4 +1,4 @@
-//! The fingerprint of RSA keys from a faulty generator (ROCA, CVE-2017-15361): their private half can
+//! The fingerprint of RSA keys from a invalid generator (ROCA, CVE-2017-15361): their private half can
 //! be computed.
 
 /// The primes by which the fingerprint is taken, as its discoverers publish them.

@@ -27,7 +27,7 @@ pub struct SignatureCheck {
     signed: usize,
     signature: Vec<u8>,
     verifier: Verifier,
-    /// The place of the issuer.
+    /// The index of the issuer.
     issuer: usize,
     stated: Stated,
     /// Of the token, if the program has hashed it.

@@ -36,12 +36,12 @@ impl Verifier {
     ///
     /// # Errors
     ///
-    /// Every fault of the configuration.
+    /// Every error of the configuration.
     pub fn new(issuers: impl IntoIterator<Item = Issuer>) -> Result<Self, ConfigError> {
         let issuers: Vec<Issuer> = issuers.into_iter().collect();
-        let faults = check::faults(&issuers);
-        if !faults.is_empty() {
-            return Err(ConfigError::of_keys(&faults));
+        let diagnostics = check::diagnostics(&issuers);
+        if !diagnostics.is_empty() {
+            return Err(ConfigError::of_keys(&diagnostics));
         }
         Ok(Self::of(issuers))
     }
@@ -161,7 +161,7 @@ impl Verifier {
         })
     }
 
-    /// The issuer that the claims name, with its place.
+    /// The issuer that the claims name, with its index.
     fn issuer_of(&self, claims: &Claims<'_>) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
@@ -170,7 +170,7 @@ impl Verifier {
         Ok((index, issuer, name))
     }
 
-    /// An issuer and its name, by its place.
+    /// An issuer and its name, by its index.
     pub(crate) fn named(&self, index: usize) -> Option<(&Issuer, &Arc<str>)> {
         let (issuer, name) = self.issuers.get(index)?;
         Some((issuer, name))
@@ -181,10 +181,10 @@ impl Verifier {
 pub(crate) struct Opened<'a> {
     pub(crate) verifier: &'a Verifier,
     pub(crate) compact: &'a Compact<'a>,
-    claims: Claims<'a>,
-    /// The place of the issuer that the token says it is from.
+    pub(crate) claims: Claims<'a>,
+    /// The index of the issuer that the token says it is from.
     pub(crate) index: usize,
-    issuer: &'a Issuer,
+    pub(crate) issuer: &'a Issuer,
     name: &'a Arc<str>,
 }
 

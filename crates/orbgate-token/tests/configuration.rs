@@ -1,4 +1,4 @@
-//! What a configuration may say, and how its faults are reported, whether it is in YAML or in Rust.
+//! What a configuration may say, and how its errors are reported, whether it is in YAML or in Rust.
 
 use core::time::Duration;
 
@@ -28,7 +28,8 @@ fn every_key_of_the_file_does_what_it_says() {
 orbgate_token: 1
 issuers:
   - issuer: https://id.example.com
-    audience: https://api.example.com
+    audience: [https://api.example.com, https://old.example.com]
+    audience_claim: client_id
     algorithms: [ES256]
     kind:
       user: [{ claim: amr, one_of: [pwd, otp] }, { claim: gty, present: false }]
@@ -36,7 +37,7 @@ issuers:
     extra_types: [JWT, '']
     scopes: { claim: scp, format: array, conflict: ignore }
     client_claim: azp
-    require: [jti]
+    require: [jti, { claim: token_use, equals: access }]
     skew_seconds: 0
     max_lifetime_seconds: 610
     allow_unverified_cnf: true
@@ -64,7 +65,10 @@ issuers:
             .extra_types(["JWT", ""])
             .scopes(scopes)
             .client_claim("azp")
+            .or_audiences(["https://old.example.com"])
+            .audience_claim("client_id")
             .require(["jti"])
+            .require_tests([ClaimTest::equals("token_use", "access")])
             .skew(Duration::ZERO)
             .max_lifetime(Duration::from_secs(610))
             .allow_unverified_cnf()
@@ -76,7 +80,7 @@ issuers:
 }
 
 #[test]
-fn every_fault_of_a_file_is_reported_with_its_place() {
+fn every_diagnostic_of_a_file_is_reported_with_its_location() {
     let table = [
         (
             "",
@@ -84,12 +88,12 @@ fn every_fault_of_a_file_is_reported_with_its_place() {
         ),
         (
             "orbgate_token: 2\nissuers: []\n",
-            "1:1: there is no issuer: every token would be refused\n\
-             1:16: `orbgate_token` must be the plain number 1, the version of the format, not `2`",
+            "1:16: `orbgate_token` must be the plain number 1, the version of the format, not `2`\n\
+             2:10: there is no issuer: every token would be refused",
         ),
         (
             "orbgate_token: 1\nissuers: []\n",
-            "1:1: there is no issuer: every token would be refused",
+            "2:10: there is no issuer: every token would be refused",
         ),
         (
             "orbgate_token: 1\nissuers:\n  - {}\n",
@@ -114,7 +118,7 @@ issuers:
 ",
             "3:13: `issuer` is empty: write the `iss` of its tokens\n\
              4:15: `audience` must be text, and `yes` can be read as a boolean: write `'yes'`\n\
-             5:5: unknown key `algoritms` in this issuer (known: `issuer`, `audience`, `kind`, `jwks_uri`, `algorithms`, \
+             5:5: unknown key `algoritms` in this issuer (known: `issuer`, `tenants`, `audience`, `audience_claim`, `kind`, `jwks_uri`, `algorithms`, \
              `extra_types`, `scopes`, `client_claim`, `require`, `skew_seconds`, `max_lifetime_seconds`, \
              `allow_unverified_cnf`, `rsa_exponent_min`); did you mean `algorithms`?\n\
              6:11: `kind` must be `user`, `organisation` or a mapping with these keys, not `both`\n\
@@ -139,7 +143,7 @@ issuers:
 ",
             "5:25: unknown algorithm `none` (known: `RS256`, `RS384`, `RS512`, `PS256`, `PS384`, `PS512`, `ES256`, `ES384`, \
              `ES512`, `EdDSA`, `Ed25519`, `HS256`, `HS384`, `HS512`)\n\
-             5:31: an algorithm must be text, and `5` can be read as a number: write `'5'`\n\
+             5:31: an item of `algorithms` must be text, and `5` can be read as a number: write `'5'`\n\
              7:7: `user` rests on nothing but absent claims: add a test for a claim that is there\n\
              8:22: a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`\n\
              9:15: another issuer has the same name\n\
@@ -156,14 +160,18 @@ issuers:
         let error = Verifier::from_yaml(yaml).unwrap_err();
         assert_eq!(error.to_string(), expected, "{yaml}");
         assert_eq!(format!("{error:?}"), expected);
-        let listed: Vec<_> = error.faults().iter().map(ToString::to_string).collect();
+        let listed: Vec<_> = error
+            .diagnostics()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(listed.join("\n"), expected);
         assert!(error.in_file("token.yaml").starts_with("token.yaml:"));
     }
 }
 
 #[test]
-fn a_key_that_is_missing_or_misspelt_hides_no_other_fault() {
+fn a_key_that_is_missing_or_misspelt_hides_no_other_diagnostic() {
     let yaml = "\
 orbgate_token: 1
 issuers:
@@ -206,7 +214,91 @@ remember_signatures: 10000000000
 }
 
 #[test]
-fn every_fault_of_issuers_in_rust_is_reported_with_its_key() {
+fn an_issuer_of_tenants_is_one_issuer_for_each() {
+    let yaml = |issuer: &str, tenants: &str| {
+        format!(
+            "orbgate_token: 1\nissuers:\n  - issuer: {issuer}\n{tenants}    audience: b\n    kind: user\n    jwks_uri: https://keys/{{tenant}}\n"
+        )
+    };
+    let verifier =
+        Verifier::from_yaml(&yaml("https://id/{tenant}/v2", "    tenants: [one, two]\n")).unwrap();
+    let issuers: Vec<_> = verifier.issuers().collect();
+    assert_eq!(issuers, ["https://id/one/v2", "https://id/two/v2"]);
+    for (issuer, tenants, message) in [
+        (
+            "https://id/{tenant}",
+            "",
+            "3:13: `tenants` is missing: list the tenants that `{tenant}` stands for",
+        ),
+        (
+            "https://id",
+            "    tenants: [a]\n",
+            "3:13: `issuer` must have `{tenant}` once, because there are `tenants`",
+        ),
+        (
+            "https://{tenant}/{tenant}",
+            "    tenants: [a]\n",
+            "3:13: `issuer` must have `{tenant}` once, because there are `tenants`",
+        ),
+        (
+            "https://id/{tenant}",
+            "    tenants: []\n",
+            "4:14: `tenants` is empty: every token would be refused",
+        ),
+        (
+            "https://id/{tenant}",
+            "    tenants: [a, b/c]\n",
+            "4:18: a tenant consists of letters, digits, `-`, `.` and `_`",
+        ),
+        (
+            "https://id/{tenant}",
+            "    tenants: ['']\n",
+            "4:15: a tenant consists of letters, digits, `-`, `.` and `_`",
+        ),
+        (
+            "https://id/{tenant}",
+            "    tenants: [a, a]\n",
+            "3:13: another issuer has the same name",
+        ),
+    ] {
+        let error = Verifier::from_yaml(&yaml(issuer, tenants)).unwrap_err();
+        assert_eq!(error.to_string(), message, "{issuer} {tenants}");
+    }
+}
+
+#[test]
+fn a_token_is_for_one_of_several_audiences() {
+    let signer = Signer::p256();
+    let keys = keys(&[signer.jwk("key-1")]);
+    let two = verifier(signer::issuer().or_audiences(["https://other.example.com"]));
+    let client = verifier(
+        signer::issuer()
+            .or_audiences(["web"])
+            .audience_claim("client_id"),
+    );
+    let verify = |verifier: &Verifier, name: &str, value: serde_json::Value| {
+        let token = signer.token(&header(), &with(claims(), name, value));
+        verifier.verify(token, &keys, now()).is_ok()
+    };
+    for (audience, is_ours) in [
+        (serde_json::json!("https://other.example.com"), true),
+        (
+            serde_json::json!(["https://evil.example", "https://other.example.com"]),
+            true,
+        ),
+        (serde_json::json!("https://evil.example"), false),
+        (serde_json::json!(["https://other.example.com", 7]), false),
+    ] {
+        assert_eq!(verify(&two, "aud", audience.clone()), is_ours, "{audience}");
+        // `aud` doesn't count if another claim has the audience.
+        assert!(!verify(&client, "aud", audience));
+    }
+    assert!(verify(&client, "client_id", "web".into()));
+    assert!(!verify(&client, "client_id", "other".into()));
+}
+
+#[test]
+fn every_diagnostic_of_issuers_in_rust_is_reported_with_its_key() {
     let kind = KindRules::Claims {
         user: vec![
             ClaimTest::equals_claim("sub", "sub"),
@@ -264,11 +356,14 @@ fn the_tests_for_kinds_tell_tokens_apart() {
             Some(empty),
         ),
     ];
-    for (user, organisation, fault) in table {
+    for (user, organisation, diagnostic) in table {
         let kind = KindRules::Claims { user, organisation };
         let verifier = Verifier::new([Issuer::new("a", "b", kind)]);
         let said = verifier.err().map(|error| error.to_string());
-        assert_eq!(said, fault.map(|fault| format!("issuers[0]: {fault}")));
+        assert_eq!(
+            said,
+            diagnostic.map(|diagnostic| format!("issuers[0]: {diagnostic}"))
+        );
     }
 }
 

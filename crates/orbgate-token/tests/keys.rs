@@ -115,7 +115,7 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     }
 }
 
-/// A modulus as the faulty generator makes it: the product of two primes of 1024 bits, each of the form
+/// A modulus as the invalid generator makes it: the product of two primes of 1024 bits, each of the form
 /// k·M + (65537^a mod M), where M is the product of the first 126 primes.
 const FROM_FAULTY_GENERATOR: &str = "zBtQbzbgwcsep3kb-FyEHMxSU_e0IdkQz4b4GiABcBrtXzGHeB0pwXIXidDwOtQ-QhqDWMjQ\
     R2Kg5FS1aK7n4vkfRn3ab2jtm9pbvuyE_djYQ8lLt-25OM5yIpl3IPM_qH6q-Yth-Zo-uqVoZNBuwhw5WGoOVX2neA9Zehl2tPd3dncA52aC\
@@ -123,10 +123,10 @@ const FROM_FAULTY_GENERATOR: &str = "zBtQbzbgwcsep3kb-FyEHMxSU_e0IdkQz4b4GiABcBr
     x4omYYpJ-iW4o7tUrMO8Sph2nC9LrJWNc57_EENiijNbH8B8FDkdcw";
 
 #[test]
-fn a_key_of_the_faulty_generator_is_left_out() {
+fn a_key_of_the_invalid_generator_is_left_out() {
     let jwk = |modulus: &str| with(Signer::rsa().jwk("k"), "n", modulus);
-    let faulty = Some("it is from a faulty generator (CVE-2017-15361)");
-    assert_eq!(warning(&jwk(FROM_FAULTY_GENERATOR)), faulty);
+    let invalid = Some("it is from a invalid generator (CVE-2017-15361)");
+    assert_eq!(warning(&jwk(FROM_FAULTY_GENERATOR)), invalid);
     // Adding two changes the remainder of nearly every prime.
     let other = FROM_FAULTY_GENERATOR.replacen("Dkdcw", "DkddQ", 1);
     assert_ne!(other, FROM_FAULTY_GENERATOR);

@@ -17,6 +17,7 @@ mod configuration;
 #[cfg(feature = "fetch")]
 mod fetch;
 mod hostile;
+mod issuers;
 mod keys;
 mod oracle;
 mod properties;

@@ -65,9 +65,9 @@ fn tokens(signer: &Signer) -> Vec<String> {
     }
     // The valid token, once with each of its bytes changed.
     let honest = signer.token(&header(), &claims());
-    for place in 0..honest.len() {
+    for position in 0..honest.len() {
         let mut changed = honest.clone();
-        changed.replace_range(place..=place, "-");
+        changed.replace_range(position..=position, "-");
         tokens.push(changed);
     }
     // Four of the last character's bits belong to no byte of the signature; fifteen changes of them spell
@@ -79,7 +79,7 @@ fn tokens(signer: &Signer) -> Vec<String> {
 
 const BASE64URL: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The object as it is; without each member; and with each of these values, once in place of the member
+/// The object as it is; without each member; and with each of these values, once instead of the member
 /// and once as a second member of the same name.
 fn variants(object: &Value, values: &[(&str, &[&str])]) -> Vec<String> {
     let mut variants = vec![object.to_string()];

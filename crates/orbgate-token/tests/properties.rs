@@ -58,8 +58,8 @@ fn every_change_of_one_byte_is_refused() {
     // a meaning.
     for token in &world().tokens {
         assert_eq!(verify(token), None);
-        for place in 0..token.len() {
-            let byte = token.as_bytes()[place];
+        for location in 0..token.len() {
+            let byte = token.as_bytes()[location];
             for changed in [
                 byte ^ 1,
                 byte ^ 0x20,
@@ -73,8 +73,8 @@ fn every_change_of_one_byte_is_refused() {
             ] {
                 if changed != byte {
                     let mut token = token.clone().into_bytes();
-                    token[place] = changed;
-                    assert!(verify(&token).is_some(), "{place}: {byte} to {changed}");
+                    token[location] = changed;
+                    assert!(verify(&token).is_some(), "{location}: {byte} to {changed}");
                 }
             }
         }
@@ -87,21 +87,21 @@ proptest! {
     #[test]
     fn every_other_change_is_refused(
         which in any::<prop::sample::Index>(),
-        place in any::<prop::sample::Index>(),
+        location in any::<prop::sample::Index>(),
         other in any::<prop::sample::Index>(),
         byte in any::<u8>(),
         change in 0..6_u8,
     ) {
         let token = which.get(&world().tokens).as_bytes();
         let mut changed = token.to_vec();
-        let (place, other) = (place.index(token.len()), other.index(token.len()));
+        let (location, other) = (location.index(token.len()), other.index(token.len()));
         match change {
-            0 => changed[place] = byte,
-            1 => changed.insert(place, byte),
-            2 => { changed.remove(place); }
-            3 => changed.truncate(place),
-            4 => changed.swap(place, other),
-            _ => { changed.drain(place.min(other)..place.max(other)); }
+            0 => changed[location] = byte,
+            1 => changed.insert(location, byte),
+            2 => { changed.remove(location); }
+            3 => changed.truncate(location),
+            4 => changed.swap(location, other),
+            _ => { changed.drain(location.min(other)..location.max(other)); }
         }
         prop_assert_eq!(verify(&changed).is_none(), changed == token);
     }
@@ -112,7 +112,7 @@ proptest! {
     ) {
         let tokens = &world().tokens;
         let parts: Vec<_> = parts.iter().map(|part| part.index(tokens.len())).collect();
-        let mixed: Vec<_> = (0..).zip(&parts).map(|(place, token)| tokens[*token].split('.').nth(place).unwrap()).collect();
+        let mixed: Vec<_> = (0..).zip(&parts).map(|(location, token)| tokens[*token].split('.').nth(location).unwrap()).collect();
         // All of them have the same claims, so the second part may come from any.
         prop_assert_eq!(verify(mixed.join(".")).is_none(), parts[0] == parts[2]);
     }

@@ -24,7 +24,7 @@ use axum::{Router, serve};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use orbgate::{Engine, Policy, TokenKind};
 use orbgate_token::{KeyFetcher, VerifiedToken, Verifier};
-use orbgate_tower::{Allowed, Engines, GateLayer};
+use orbgate_tower::{Allowed, Engines, GateLayer, PublicRoutes};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
@@ -35,6 +35,7 @@ struct Arguments {
     listen: String,
     policy: String,
     tokens: String,
+    public: Vec<String>,
     ungated: bool,
 }
 
@@ -54,13 +55,15 @@ async fn run() -> Result<(), Box<dyn Error>> {
         listen,
         policy,
         tokens,
+        public,
         ungated,
     } = arguments()?;
     let engines = Engines::from_file(&policy)?;
+    let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
     let scrape = PrometheusBuilder::new().install_recorder()?;
 
-    let app = routes(&engines.load());
+    let app = routes(&engines.load(), &public);
     let app = match ungated {
         true => app,
         false => app.layer(GateLayer::axum(engines.clone(), KeyFetcher::new(verifier)?)),
@@ -84,6 +87,10 @@ fn arguments() -> Result<Arguments, String> {
             "--listen" => &mut found.listen,
             "--policy" => &mut found.policy,
             "--tokens" => &mut found.tokens,
+            "--public" => {
+                found.public.extend(words.next());
+                continue;
+            }
             _ => return Err(format!("what is `{word}`?")),
         };
         *value = words.next().ok_or(format!("`{word}` has no value"))?;
@@ -91,11 +98,13 @@ fn arguments() -> Result<Arguments, String> {
     Ok(found)
 }
 
-/// Every template of the policy, and what the router does not know: all reach one handler.
-fn routes(engine: &Engine) -> Router {
-    let templates = engine.routes().map(|route| {
+/// Every template of the policy and of the public routes, and what the router does not know: all reach one handler.
+fn routes(engine: &Engine, public: &[String]) -> Router {
+    let of_policy = engine.routes().map(|route| route.template());
+    let public = public.iter().filter_map(|route| route.split(' ').nth(1));
+    let templates = of_policy.chain(public).map(|template| {
         // axum wants one name for all parameters at one place.
-        let segments = route.template().split('/').enumerate();
+        let segments = template.split('/').enumerate();
         let segments = segments.map(|(at, segment)| match segment.starts_with('{') {
             true => format!("{{p{at}}}"),
             false => segment.to_owned(),

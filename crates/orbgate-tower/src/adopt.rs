@@ -52,7 +52,7 @@ pub(crate) struct Changes {
     /// Denied to a caller that was allowed before, or for more orbs.
     narrower: u64,
     /// Routes and scopes that are gone.
-    vanished: u64,
+    removed: u64,
     /// Some changes may be missing, because too many templates overlap.
     incomplete: bool,
     /// Whether something is wider, or may be.
@@ -109,7 +109,7 @@ impl Changes {
         Self {
             wider: number(counts.widening),
             narrower: number(counts.narrowing),
-            vanished: number(counts.vanished),
+            removed: number(counts.removed),
             incomplete: !diff.complete,
             #[cfg(feature = "watch")]
             widens: diff.widens(),
@@ -128,19 +128,19 @@ impl Changes {
 
     /// Logs and counts what the version with this digest changes.
     pub(crate) fn say(&self, digest: Digest) {
-        let (wider, narrower, vanished) = (self.wider, self.narrower, self.vanished);
-        tracing::info!(policy = %digest, wider, narrower, vanished, "policy loaded");
+        let (wider, narrower, removed) = (self.wider, self.narrower, self.removed);
+        tracing::info!(policy = %digest, wider, narrower, removed, "policy loaded");
         if *self != Self::default() {
             tracing::warn!(policy = %digest, "the policy changes answers: {self}");
         }
-        observe::policy_changed(wider, narrower, vanished);
+        observe::policy_changed(wider, narrower, removed);
     }
 }
 
 impl fmt::Display for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (wider, narrower, vanished) = (self.wider, self.narrower, self.vanished);
-        write!(f, "{wider} wider, {narrower} narrower, {vanished} vanished")?;
+        let (wider, narrower, removed) = (self.wider, self.narrower, self.removed);
+        write!(f, "{wider} wider, {narrower} narrower, {removed} removed")?;
         if self.incomplete {
             f.write_str(", and not all were looked for: too many templates overlap")?;
         }
@@ -151,13 +151,13 @@ impl fmt::Display for Changes {
     }
 }
 
-/// The first faults of a policy, and how many more there are.
-pub(crate) fn faults(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let faults = error.faults();
-    for (at, fault) in faults.iter().take(LINES).enumerate() {
-        write!(f, "{}{fault}", if at == 0 { "" } else { "\n" })?;
+/// The first errors of a policy, and how many more there are.
+pub(crate) fn diagnostics(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let diagnostics = error.diagnostics();
+    for (at, diagnostic) in diagnostics.iter().take(LINES).enumerate() {
+        write!(f, "{}{diagnostic}", if at == 0 { "" } else { "\n" })?;
     }
-    and_more(f, faults.len().saturating_sub(LINES))
+    and_more(f, diagnostics.len().saturating_sub(LINES))
 }
 
 fn and_more(f: &mut fmt::Formatter<'_>, more: usize) -> fmt::Result {
@@ -189,7 +189,7 @@ mod tests {
         let counts = |old: &Engine, new: &Engine| {
             let changes = Changes::between(old, new);
             assert_eq!(changes.lines.len(), 20);
-            let counts = [changes.wider, changes.narrower, changes.vanished];
+            let counts = [changes.wider, changes.narrower, changes.removed];
             (counts, changes.more, changes.widen())
         };
         let (old, new) = (numbered("a", 1), numbered("b", 1));

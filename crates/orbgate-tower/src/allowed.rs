@@ -26,8 +26,10 @@ pub struct Allowed {
     engine: Arc<Engine>,
     reason: Reason,
     route: Option<u32>,
-    scope: u16,
+    scope: Option<u16>,
     charge: Option<Charge>,
+    /// The template of a request that needs no token.
+    public: Option<Box<str>>,
     pub(crate) decided_on: DecidedOn,
 }
 
@@ -43,33 +45,45 @@ pub(crate) struct DecidedOn {
 
 impl Allowed {
     /// Keeps an engine's answer, with the engine.
-    pub(crate) fn new(engine: &Arc<Engine>, allow: &Allow<'_>, decided_on: DecidedOn) -> Self {
+    pub(crate) fn new(
+        engine: &Arc<Engine>,
+        allow: &Allow<'_>,
+        public: Option<Box<str>>,
+        decided_on: DecidedOn,
+    ) -> Self {
         Self {
             engine: Arc::clone(engine),
             reason: allow.reason(),
             route: allow.route().map(|route| route.index()),
-            scope: allow.scope().index(),
+            scope: allow.scope().map(|scope| scope.index()),
             charge: allow.charge(),
+            public,
             decided_on,
         }
     }
 
-    /// Why: `scope_held` or `scope_not_applicable`.
+    /// Why: `scope_held`, `scope_not_applicable` or `public_route`.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// The route.
+    /// The route. `None` for a public route.
     #[must_use]
     pub fn route(&self) -> Option<Route<'_>> {
         self.engine.route(self.route?)
     }
 
-    /// The scope that the call needs.
+    /// The template that was decided.
+    pub(crate) fn template(&self) -> &str {
+        let route = self.route().map(|route| route.template());
+        self.public.as_deref().or(route).unwrap_or_default()
+    }
+
+    /// The scope that the call needs. `None` for a public route.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'_>> {
-        self.engine.scope(self.scope)
+        self.engine.scope(self.scope?)
     }
 
     /// What the call consumes: hold it before the work, capture it after.

@@ -1,8 +1,10 @@
 //! The audit: a line of JSON for each decision.
 
 use core::fmt;
+use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::io::Write;
+use std::io::{self, Write};
+use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread;
@@ -10,11 +12,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::Decision;
 use orbgate_analysis::{Disagreeing, Shadowed};
-use orbgate_gate::{AuditLine, AuditToken, Credentials};
+use orbgate_gate::{AuditLine, AuditToken};
 use serde::Serialize;
 
 use crate::observe;
-use crate::verify::Verified;
 
 /// Writes a line of JSON for each decision. Cheap to clone; the clones write to one place.
 ///
@@ -33,8 +34,8 @@ use crate::verify::Verified;
 /// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
 ///
 /// - For a slow writer, up to 65,536 lines wait (about 32 MiB); further ones are lost.
-/// - When a writer fails, the lines of that write are lost, 64 KiB or a little more. It still gets the next ones, and
-///   before them an end of line, because it may have written half a line.
+/// - When a writer fails or panics, the lines of that write are lost, 64 KiB or a little more. It still gets the next
+///   ones, and before them an end of line, because it may have written half a line.
 ///
 /// Every lost line counts in `orbgate_audit_lost_total`; a `tracing` error says when the first is lost.
 #[derive(Clone)]
@@ -65,7 +66,7 @@ impl AuditLog {
     /// # Errors
     ///
     /// Where no thread can be started.
-    pub fn to_writer(writer: impl Write + Send + 'static) -> std::io::Result<Self> {
+    pub fn to_writer(writer: impl Write + Send + 'static) -> io::Result<Self> {
         let (entries, waiting) = sync_channel(WAITING);
         let losing = Arc::new(AtomicBool::new(false));
         let caught_up = Arc::clone(&losing);
@@ -108,19 +109,6 @@ impl AuditLog {
                 tracing::error!("audit lines are lost: the writer is too slow");
             }
         }
-    }
-}
-
-/// What is known of a request's token.
-pub(crate) fn token<T: Verified>(credentials: &Credentials<T>) -> AuditToken {
-    let (kind, fingerprint) = match credentials {
-        Credentials::Token(token) => (Some(token.token().kind), token.fingerprint()),
-        _ => (None, None),
-    };
-    AuditToken {
-        kind,
-        fingerprint,
-        refused: credentials.refused(),
     }
 }
 
@@ -188,8 +176,12 @@ impl<W: Write> Batch<W> {
         if self.count == 0 {
             return;
         }
-        let written = self.writer.write_all(&self.text);
-        match written.and_then(|()| self.writer.flush()) {
+        // A panic would end the thread, and with it every later line.
+        let written = catch_unwind(AssertUnwindSafe(|| {
+            self.writer.write_all(&self.text)?;
+            self.writer.flush()
+        }));
+        match written.unwrap_or_else(|_| Err(io::Error::other("the writer panicked"))) {
             Ok(()) if self.failing => {
                 self.failing = false;
                 tracing::info!("the audit is written again");

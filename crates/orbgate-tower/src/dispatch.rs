@@ -93,10 +93,9 @@ fn check<'r>(
     let same = *method == decided.method
         && received(uri, extensions).path_and_query() == decided.uri.path_and_query();
     let matched = router_took(extensions);
-    let template = route.map_or("", |route| route.template());
     match matched {
         _ if !same => {}
-        Some(taken) if !orbgate_gate::same_template(taken, template) => {}
+        Some(taken) if !orbgate_gate::same_template(taken, allowed.template()) => {}
         _ => return Ok(allowed),
     }
     let route = route.map_or("", |route| route.as_str());

@@ -5,17 +5,17 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use orbgate::{Decision, Engine};
-use orbgate_gate::{Answer, Challenge, Credentials, Request};
+use orbgate_gate::{Answer, Challenge, CorsPreflight, Credentials, Request, Verified};
 use tower_layer::Layer;
 
 #[cfg(feature = "audit")]
-use crate::audit::{self, AuditLog};
+use crate::audit::AuditLog;
 use crate::engines::Engines;
 use crate::observe;
 use crate::service::Gate;
 use crate::settings::Settings;
 use crate::target::WireUri;
-use crate::verify::{Verified, VerifyToken};
+use crate::verify::VerifyToken;
 
 /// Lets a request through to a service only where its token may make the call: the policy enforcement point.
 ///
@@ -23,24 +23,18 @@ use crate::verify::{Verified, VerifyToken};
 /// in a service is part of its type: [`InAxum`] or [`Outermost`].
 pub struct GateLayer<V, W = Outermost> {
     settings: Arc<Settings<V>>,
-    place: PhantomData<fn() -> W>,
+    source: PhantomData<fn() -> W>,
 }
 
 /// The layer is around everything that routes: see [`GateLayer::outermost`].
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a place, of which there is no value"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a type without values")]
 pub enum Outermost {}
 
 /// The layer is around the routes of an axum router: see [`GateLayer::axum`].
 #[cfg(feature = "axum")]
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a place, of which there is no value"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a type without values")]
 pub enum InAxum {}
 
 #[cfg(feature = "axum")]
@@ -109,7 +103,7 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
         observe::decided(decision, credentials.refused(), &observe::span());
         #[cfg(feature = "audit")]
         if let Some(log) = &self.settings.audit {
-            log.write_down(decision, None, audit::token(credentials));
+            log.write_down(decision, None, credentials.into());
         }
     }
 
@@ -124,7 +118,7 @@ impl<V, W> GateLayer<V, W> {
     fn new(source: WireUri, engines: Engines, verifier: V) -> Self {
         Self {
             settings: Arc::new(Settings::new(source, engines, verifier)),
-            place: PhantomData,
+            source: PhantomData,
         }
     }
 
@@ -149,6 +143,14 @@ impl<V, W> GateLayer<V, W> {
     #[must_use]
     pub fn ignore_method_override(self) -> Self {
         self.with(|settings| settings.rules.ignore_method_override = true)
+    }
+
+    /// Lets a browser's question before a cross-origin request pass without a token: `OPTIONS` with `Origin` and
+    /// `Access-Control-Request-Method`, if the policy or the [public routes](Engines::public_routes) declare that method for the path.
+    /// Answer it inside this layer, with `tower_http`'s `CorsLayer`, for example. Unless this is set, it's decided as any other request.
+    #[must_use]
+    pub fn cors_preflight(self, cors_preflight: CorsPreflight) -> Self {
+        self.with(|settings| settings.rules.cors_preflight = cors_preflight)
     }
 
     /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, up to `limit` bytes; the
@@ -216,7 +218,7 @@ impl<V, W> Clone for GateLayer<V, W> {
     fn clone(&self) -> Self {
         Self {
             settings: Arc::clone(&self.settings),
-            place: PhantomData,
+            source: PhantomData,
         }
     }
 }

@@ -33,7 +33,10 @@ pub use crate::load_error::LoadError;
 #[cfg(feature = "axum")]
 pub use crate::routes::ungated_routes;
 pub use crate::service::{Gate, GateFuture};
-pub use crate::verify::{KeyHolder, Refused, Verified, VerifyToken};
+pub use crate::verify::{KeyHolder, Refused, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};
-pub use orbgate_gate::{Challenge, ChallengeError, FullChallenge, RoutesDiffer, Undeclared};
+pub use orbgate_gate::{
+    Challenge, ChallengeError, CorsPreflight, FullChallenge, PublicRoutes, PublicRoutesError,
+    RoutesDiffer, Undeclared, Verified,
+};

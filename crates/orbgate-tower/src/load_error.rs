@@ -4,17 +4,18 @@ use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
+use orbgate_gate::PublicRoutesError;
 #[cfg(feature = "watch")]
 use orbgate_gate::names;
 
-use crate::adopt::faults;
+use crate::adopt::diagnostics;
 
 /// Why a policy file is not used.
 #[non_exhaustive]
 pub enum LoadError {
     /// It cannot be read.
     Unreadable(std::io::Error),
-    /// It is not a valid policy: every fault of it. The text of this error has the first 20.
+    /// It is not a valid policy: every error of it. The text of this error has the first 20.
     Unsound(PolicyError),
     /// It is still being written.
     Changing,
@@ -26,11 +27,13 @@ pub enum LoadError {
     Unexpected(Digest),
     /// Compiling it took longer than this.
     Overdue(Duration),
-    /// Compiling it panicked, which is a fault of this program.
+    /// Compiling it panicked, which is an error of this program.
     Panicked,
     /// It allows more than the policy in force, and the settings refuse that: what it changes, in a few
     /// lines.
     Wider(String),
+    /// It overlaps the public routes.
+    Public(PublicRoutesError),
     /// The settings themselves are invalid: what is wrong with them.
     Settings(String),
 }
@@ -41,7 +44,7 @@ impl LoadError {
     pub(crate) const fn result(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
-            Self::Unsound(_) => names::LOAD_REFUSED,
+            Self::Unsound(_) | Self::Public(_) => names::LOAD_REFUSED,
             Self::Changing => "changing",
             Self::Unfinished => names::LOAD_UNFINISHED,
             Self::Unsealed => "unsealed",
@@ -53,7 +56,7 @@ impl LoadError {
         }
     }
 
-    /// Whether the same file may be accepted next time, because the fault is not in the file.
+    /// Whether the same file may be accepted next time, because the error is not in the file.
     pub(crate) const fn may_pass(&self) -> bool {
         matches!(
             self,
@@ -78,7 +81,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreadable(error) => write!(f, "the policy file cannot be read: {error}"),
-            Self::Unsound(error) => faults(error, f),
+            Self::Unsound(error) => diagnostics(error, f),
             Self::Changing => f.write_str("the policy file is still being written"),
             Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
             Self::Unsealed => f.write_str(
@@ -94,7 +97,8 @@ impl fmt::Display for LoadError {
             Self::Panicked => {
                 f.write_str("compiling the policy panicked: please report it with the policy")
             }
-            Self::Settings(faults) => write!(f, "following the policy file: {faults}"),
+            Self::Public(error) => error.fmt(f),
+            Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),
         }
     }

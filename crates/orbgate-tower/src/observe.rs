@@ -30,7 +30,7 @@ pub(crate) fn span() -> Span {
 /// Counts a decision, and notes it in its span.
 pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, span: &Span) {
     let outcome = effect(decision);
-    let (reason, route) = (decision.reason().as_str(), decision.route());
+    let (reason, route) = (decision.reason().as_str(), decision.route_name());
     let labels = [
         (names::LABEL_DECISION, outcome.into()),
         (names::LABEL_REASON, reason.into()),
@@ -73,7 +73,7 @@ pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
 /// Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not
 /// name.
 pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
-    dispatched_otherwise(decision.route().unwrap_or_default(), matched);
+    dispatched_otherwise(decision.route_name().unwrap_or_default(), matched);
     span.record("matched", matched);
 }
 
@@ -105,11 +105,11 @@ pub(crate) fn reloaded(result: &'static str) {
 }
 
 /// Counts what a version of a policy changed when it was put in force.
-pub(crate) fn policy_changed(wider: u64, narrower: u64, vanished: u64) {
+pub(crate) fn policy_changed(wider: u64, narrower: u64, removed: u64) {
     for (kind, changes) in [
         ("wider", wider),
         ("narrower", narrower),
-        ("vanished", vanished),
+        ("removed", removed),
     ] {
         count(
             "orbgate_policy_changes_total",

@@ -10,7 +10,7 @@ use crate::engines::Engines;
 
 impl Engines {
     /// Compares the routes of a service, each a method and a template as axum writes it, with those of the
-    /// current policy: call it when a service starts, and in its tests.
+    /// current policy and the public ones: call it when a service starts, and in its tests.
     ///
     /// The layer does not protect a route that the policy lacks: a policy with `GET /users/{id}` lets
     /// callers of that route call `GET /users/export`. Names of parameters need not agree.
@@ -33,7 +33,7 @@ impl Engines {
         &self,
         routes: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<(), RoutesDiffer> {
-        orbgate_gate::check_routes(&self.load(), routes)
+        orbgate_gate::check_routes(&self.load(), self.public().map(AsRef::as_ref), routes)
     }
 }
 

@@ -15,14 +15,14 @@ use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Engine, Reason};
-use orbgate_gate::{Answer, Challenge, Denial};
+use orbgate_gate::{Answer, Challenge, Denial, Verified};
 use tower_service::Service;
 
 use crate::allowed::{Allowed, DecidedOn};
 use crate::body::RequestBody;
 use crate::routes::Answered;
 use crate::settings::Settings;
-use crate::verify::{Verified, VerifyToken};
+use crate::verify::VerifyToken;
 
 /// A service inside a [`GateLayer`](crate::GateLayer).
 pub struct Gate<S, V> {
@@ -118,7 +118,8 @@ where
     let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>| match answer.decision {
         Decision::Allow(allow) => {
             let decided_on = settings.decided_on(&parts);
-            Ok((Allowed::new(engine, &allow, decided_on), answer.token))
+            let allowed = Allowed::new(engine, &allow, answer.public, decided_on);
+            Ok((allowed, answer.credentials.verified()))
         }
         Decision::Deny(_) => Err(response(answer.denial)),
     };
@@ -166,7 +167,10 @@ impl<V> Settings<V> {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        match decision.route().and_then(|route| self.bonus.get(route)) {
+        match decision
+            .route_name()
+            .and_then(|route| self.bonus.get(route))
+        {
             None => RequestBody::untouched(body),
             Some(limit) => RequestBody::read_up_to(body, *limit).await,
         }

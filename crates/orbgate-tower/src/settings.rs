@@ -25,11 +25,13 @@ pub(crate) struct Settings<V> {
 
 impl<V> Settings<V> {
     pub(crate) fn new(source: WireUri, engines: Engines, verifier: V) -> Self {
+        let mut rules = Rules::new();
+        rules.public = engines.public().cloned();
         Self {
             source,
             engines,
             verifier: Arc::new(verifier),
-            rules: Rules::new(),
+            rules,
             bonus: HashMap::new(),
             shadow: None,
             #[cfg(feature = "audit")]

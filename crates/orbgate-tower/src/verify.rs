@@ -2,11 +2,15 @@
 
 use core::fmt;
 use core::future::{Future, ready};
+use core::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
-use orbgate::Token;
+use orbgate::Engine;
+#[cfg(feature = "fetch")]
+use orbgate_gate::Step;
+use orbgate_gate::{Answer, Credentials, Gate, Request, Rules, Verified, Waiting};
 use orbgate_token::{Keys, TokenError, VerifiedToken, Verifier};
 
 /// Verifies the bearer tokens of requests.
@@ -20,17 +24,67 @@ pub trait VerifyToken: Send + Sync + 'static {
     ///
     /// Why it is refused: the caller gets a 401 and learns none of it.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Self::Verified, Refused>> + Send;
+
+    /// Begins a request: its answer, or what must come first.
+    #[doc(hidden)]
+    fn ask<'e, 'r>(
+        &self,
+        rules: &'r Rules,
+        engine: &'e Engine,
+        request: &'r Request<'r>,
+    ) -> ControlFlow<Answer<'e, Self::Verified>, Pending<'r, Self::Verified>> {
+        let opened = rules.open(engine, request);
+        match opened.token() {
+            Ok(token) => ControlFlow::Continue(Pending::Token(token)),
+            Err(known) => ControlFlow::Break(opened.decide(known)),
+        }
+    }
+
+    /// Waits for what must come first.
+    #[doc(hidden)]
+    fn wait<'r>(
+        &self,
+        pending: Pending<'r, Self::Verified>,
+    ) -> impl Future<Output = Pending<'r, Self::Verified>> + Send {
+        async move {
+            match pending {
+                Pending::Token(token) => Pending::Judged(match self.verify(token).await {
+                    Ok(token) => Credentials::Token(token),
+                    Err(refused) => Credentials::Refused(refused.code()),
+                }),
+                other => other,
+            }
+        }
+    }
+
+    /// Goes on with a request after its wait.
+    #[doc(hidden)]
+    fn resume<'e, 'r>(
+        &self,
+        rules: &'r Rules,
+        engine: &'e Engine,
+        request: &'r Request<'r>,
+        pending: Pending<'r, Self::Verified>,
+    ) -> ControlFlow<Answer<'e, Self::Verified>, Pending<'r, Self::Verified>> {
+        match pending {
+            Pending::Judged(known) => {
+                ControlFlow::Break(Gate::new(rules, ()).decide(engine, request, known))
+            }
+            other => ControlFlow::Continue(other),
+        }
+    }
 }
 
-/// What is known of a verified token.
-pub trait Verified: Clone + Send + Sync + 'static {
-    /// The token as an engine takes it.
-    fn token(&self) -> Token<'_>;
-
-    /// A name for the token in the audit, which must reveal nothing of the token: a hash, say.
-    fn fingerprint(&self) -> Option<String> {
-        None
-    }
+/// What must come before a request has its answer.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Pending<'r, T> {
+    /// The issuers' keys.
+    Keys(Waiting),
+    /// Another verifier's verdict on a token.
+    Token(&'r str),
+    /// Nothing: that verdict is here.
+    Judged(Credentials<T>),
 }
 
 /// Why a token is refused: a code for logs and metrics, which quotes nothing of the token.
@@ -65,16 +119,6 @@ impl core::error::Error for Refused {}
 impl From<TokenError> for Refused {
     fn from(error: TokenError) -> Self {
         Self::new(error.as_str())
-    }
-}
-
-impl Verified for VerifiedToken {
-    fn token(&self) -> Token<'_> {
-        Self::token(self)
-    }
-
-    fn fingerprint(&self) -> Option<String> {
-        Some(Self::fingerprint(self).to_string())
     }
 }
 
@@ -114,6 +158,61 @@ impl VerifyToken for orbgate_token::KeyFetcher {
 
     async fn verify(&self, token: &str) -> Result<VerifiedToken, Refused> {
         Ok(Self::verify(self, token, now()).await?)
+    }
+
+    fn ask<'e, 'r>(
+        &self,
+        rules: &'r Rules,
+        engine: &'e Engine,
+        request: &'r Request<'r>,
+    ) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
+        let gate = Gate::new(rules, self.cache());
+        stepped(self, &gate, engine, gate.ask(engine, request, self.now()))
+    }
+
+    async fn wait<'r>(&self, pending: Pending<'r, VerifiedToken>) -> Pending<'r, VerifiedToken> {
+        if let Pending::Keys(waiting) = &pending {
+            self.wait_for(waiting.wait()).await;
+        }
+        pending
+    }
+
+    fn resume<'e, 'r>(
+        &self,
+        rules: &'r Rules,
+        engine: &'e Engine,
+        request: &'r Request<'r>,
+        pending: Pending<'r, VerifiedToken>,
+    ) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
+        let gate = Gate::new(rules, self.cache());
+        match pending {
+            Pending::Keys(waiting) => {
+                let step = gate.resume(engine, waiting, self.now());
+                stepped(self, &gate, engine, step)
+            }
+            // Another verifier's.
+            Pending::Judged(_) | Pending::Token(_) => {
+                ControlFlow::Break(gate.decide(engine, request, Credentials::Unreadable))
+            }
+        }
+    }
+}
+
+/// Starts the fetches that a step needs. Signatures are checked in place, so none is left to check.
+#[cfg(feature = "fetch")]
+fn stepped<'e, 'r>(
+    fetcher: &orbgate_token::KeyFetcher,
+    gate: &Gate<&Rules, &orbgate_token::KeyCache>,
+    engine: &'e Engine,
+    step: Step<'e>,
+) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
+    fetcher.start_fetches();
+    match step {
+        Step::Answer(answer) => ControlFlow::Break(answer),
+        Step::Wait(waiting) => ControlFlow::Continue(Pending::Keys(waiting)),
+        Step::CheckSignature(checking) => {
+            ControlFlow::Break(gate.checked(engine, checking, false, fetcher.now()))
+        }
     }
 }
 

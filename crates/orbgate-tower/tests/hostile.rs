@@ -36,7 +36,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
     let mut services: HashMap<String, (String, Engines)> = HashMap::new();
     let mut signed: HashMap<(String, String), String> = HashMap::new();
     let (mut by_layer, mut by_server) = (0, 0);
-    for (place, row) in ["hostile", "targets"].into_iter().flat_map(rows) {
+    for (position, row) in ["hostile", "targets"].into_iter().flat_map(rows) {
         let [policy, kind, scopes] = [&row[1], &row[5], &row[6]].map(Clone::clone);
         if !services.contains_key(&policy) {
             let engines = engines(&policy);
@@ -52,7 +52,10 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         let (method, target) = (unescape(&row[2]), unescape(&row[3]));
         let answer = raw(address, &request(&method, &target, token, "")).await;
         if !carried(&method, &target) {
-            assert_eq!(answer.status, 400, "{place}: the server itself refuses it");
+            assert_eq!(
+                answer.status, 400,
+                "{position}: the server itself refuses it"
+            );
             by_server += 1;
             continue;
         }
@@ -71,14 +74,14 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
             });
             decision.status().unwrap_or(200)
         };
-        assert_eq!(answer.status, expected, "{place}: {}", row[0]);
+        assert_eq!(answer.status, expected, "{position}: {}", row[0]);
         if answer.status == 200 {
             assert_eq!(
                 answer.body, seen,
-                "{place}: the service saw what was decided on"
+                "{position}: the service saw what was decided on"
             );
         } else {
-            answer.assert_bare(&place);
+            answer.assert_bare(&position);
         }
     }
     assert!(by_layer > 700 && by_server > 0, "{by_layer}, {by_server}");
@@ -164,7 +167,7 @@ async fn a_nested_router_decides_on_the_whole_target() {
     assert_eq!(ask("/api/v1/external//orbs").await, 400);
 }
 
-/// The rows of a file that have a target, each with its place.
+/// The rows of a file that have a target, each with its location.
 fn rows(file: &str) -> Vec<(String, Vec<String>)> {
     let text = fs::read_to_string(policies().join(format!("cases/{file}.tsv"))).unwrap();
     let lines = text

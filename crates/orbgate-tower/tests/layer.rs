@@ -17,8 +17,8 @@ use http_body_util::{BodyExt as _, Full};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy, Token, TokenKind};
 use orbgate_tower::{
-    Allowed, AuditLog, Challenge, Engines, FullChallenge, GateLayer, Refused, RequestBody,
-    Verified, VerifyToken,
+    Allowed, AuditLog, Challenge, CorsPreflight, Engines, FullChallenge, GateLayer, LoadError,
+    PublicRoutes, Refused, RequestBody, Verified, VerifyToken,
 };
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -107,6 +107,59 @@ async fn a_service_learns_the_decision_and_the_token() {
     let answer = ask(&layer(), "GET", "/orbs", "user.read_orbs").await;
     let body = answer.into_body().collect().await.unwrap().to_bytes();
     assert_eq!(body, "GET /api/v1/external/orbs User");
+}
+
+#[tokio::test]
+async fn a_public_route_needs_no_token() {
+    let public = PublicRoutes::new(["GET /healthz", "GET /docs/{page}"]).unwrap();
+    let engines = Engines::external().public_routes(public).unwrap();
+    let gate = GateLayer::outermost(engines.clone(), Spoken);
+    let call = async |gate: &GateLayer<Spoken>, method: &str, target: &str, headers: &[_]| {
+        let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
+            let allowed = request.extensions().get::<Allowed>().unwrap();
+            assert!(request.extensions().get::<Said>().is_none());
+            let nothing = (allowed.route(), allowed.scope(), allowed.charge());
+            assert_eq!(nothing, (None, None, None));
+            let text = allowed.reason().as_str();
+            Ok::<Answer, Infallible>(Response::new(Full::from(text)))
+        });
+        let request = Request::builder().method(method).uri(target);
+        let request = headers
+            .iter()
+            .fold(request, |request, (name, value): &(&str, &str)| {
+                request.header(*name, *value)
+            });
+        let request = request.body(Full::<Bytes>::default()).unwrap();
+        gate.layer(service)
+            .oneshot(request)
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
+    };
+    let bearer = [("authorization", "Bearer nobody")];
+    assert_eq!(call(&gate, "GET", "/healthz", &[]).await, 200);
+    assert_eq!(call(&gate, "GET", "/docs/a?b", &bearer).await, 200);
+    assert_eq!(call(&gate, "POST", "/healthz", &bearer).await, 401);
+    assert_eq!(call(&gate, "GET", "/api/v1/external/orbs", &[]).await, 401);
+
+    let preflight = [
+        ("origin", "https://app.example"),
+        ("access-control-request-method", "GET"),
+    ];
+    let asked = ("OPTIONS", "/api/v1/external/orbs");
+    assert_eq!(call(&gate, asked.0, asked.1, &preflight).await, 401);
+    let passing = gate.cors_preflight(CorsPreflight::Pass);
+    assert_eq!(call(&passing, asked.0, asked.1, &preflight).await, 200);
+
+    // A policy that overlaps is refused, and the current one stays.
+    let before = engines.load().digest();
+    let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [GET /docs/a] } } } }\n";
+    let refused = engines.reload(policy.as_bytes()).unwrap_err();
+    assert!(matches!(refused, LoadError::Public(_)), "{refused}");
+    assert_eq!(engines.load().digest(), before);
+    let overlaps = PublicRoutes::new(["GET /api/v1/external/{any}"]).unwrap();
+    assert!(Engines::external().public_routes(overlaps).is_err());
 }
 
 #[tokio::test]

@@ -390,6 +390,31 @@ async fn a_rewrite_between_gate_and_router_reaches_no_other_handler() {
     }
 }
 
+/// The README warns of this. axum layers each method's handler separately and gives a layer only the handler, so no layer learns
+/// under which method the router chose it.
+#[tokio::test]
+async fn a_method_must_be_rewritten_outside_the_whole_router() {
+    let world = World::new();
+    let as_get = MapRequestLayer::new(|mut request: Request<axum::body::Body>| {
+        *request.method_mut() = http::Method::GET;
+        request
+    });
+    let handlers = get(async || "GET").delete(async || "DELETE");
+    let gated = Router::new()
+        .route("/users/{id}", handlers)
+        .layer(world.axum());
+    let outside = Router::new().fallback_service(as_get.clone().layer(gated.clone()));
+    let inside = gated.layer(as_get);
+    for (app, served) in [(inside, "DELETE"), (outside, "GET")] {
+        let bearer = format!("Bearer {}", world.token);
+        let request = Request::delete("/users/7").header("authorization", bearer);
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        let body = app.oneshot(request).await.unwrap().into_body();
+        let body = axum::body::to_bytes(body, 1024).await.unwrap();
+        assert_eq!(body, served);
+    }
+}
+
 #[tokio::test]
 async fn a_service_that_routes_itself_gets_only_what_was_decided() {
     let world = World::new();

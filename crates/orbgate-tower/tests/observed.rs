@@ -10,6 +10,7 @@ mod support;
 
 use core::cell::Cell;
 use core::convert::Infallible;
+use core::mem::replace;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeSet;
 use std::io::{Error, ErrorKind, Write};
@@ -274,17 +275,21 @@ impl Write for Slow {
 }
 
 /// Takes most of its input and then fails, for as long as the test wants.
+/// Panics at first.
 struct Failing {
     held: Held,
+    has_panicked: bool,
     fails: Arc<AtomicBool>,
     written: Sender<Vec<u8>>,
 }
 
 impl Write for Failing {
+    #[expect(clippy::panic_in_result_fn, reason = "a writer that panics once")]
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.held.wait();
         let fails = self.fails.load(Ordering::SeqCst);
         if fails && bytes.len() < 100 {
+            assert!(replace(&mut self.has_panicked, true), "the disk is full");
             return Err(ErrorKind::StorageFull.into());
         }
         let taken = if fails { bytes.len() - 99 } else { bytes.len() };
@@ -351,6 +356,7 @@ fn a_failing_writer_changes_no_decision_and_gets_the_next_lines_all_the_same() {
     let (held, (is_given, go_on)) = Held::new();
     let audit = AuditLog::to_writer(Failing {
         held,
+        has_panicked: false,
         fails: Arc::clone(&fails),
         written,
     });

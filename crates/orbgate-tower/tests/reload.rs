@@ -50,7 +50,7 @@ impl Alone {
         }
     }
 
-    /// Puts a whole version in the file's place at once.
+    /// Replaces the file by a whole version at once.
     fn put(&self, text: &str) {
         let other = self.file.with_extension("new");
         fs::write(&other, text).unwrap();
@@ -227,30 +227,49 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     alone.put(&half());
     until("it is refused", || alone.loads("wider") > before);
     assert!(!is_open(&engines));
-    let line = "wider, narrower, cheaper, vanished: GET /users/admin: `GET /users/admin` for `admin:users`, 500 orbs \
+    let line = "wider, narrower, cheaper, removed: GET /users/admin: `GET /users/admin` for `admin:users`, 500 orbs \
         -> `GET /users/{id}` for `read:users`, 5 orbs";
     assert!(log().contains(line), "{}", log());
     // A version that only narrows is not refused.
     let narrower = policy(0).replace("orbs: 5\n", "orbs: 6\n");
-    let counts = ["wider", "narrower", "vanished"].map(|kind| alone.changes(kind));
+    let counts = ["wider", "narrower", "removed"].map(|kind| alone.changes(kind));
     alone.put(&narrower);
     until("it is in force", || now(&engines) == digest(&narrower));
     until("it is counted", || alone.changes("narrower") > counts[1]);
     assert_eq!(
-        ["wider", "vanished"].map(|kind| alone.changes(kind)),
+        ["wider", "removed"].map(|kind| alone.changes(kind)),
         [counts[0], counts[2]]
     );
     drop(watch);
 
     let engines = Engines::external();
     engines.reload(policy(0).as_bytes()).unwrap();
-    let counts = ["wider", "vanished"].map(|kind| alone.changes(kind));
+    let counts = ["wider", "removed"].map(|kind| alone.changes(kind));
     engines.reload(half().as_bytes()).unwrap();
     // Both spellings of the literal, of which one was refused before; the route, and its scope.
     assert_eq!(
-        ["wider", "vanished"].map(|kind| alone.changes(kind)),
+        ["wider", "removed"].map(|kind| alone.changes(kind)),
         [counts[0] + 2, counts[1] + 2]
     );
+}
+
+/// Compared by paths without the slash, both versions would find no route, and be equal.
+#[test]
+fn a_wider_version_is_refused_where_paths_end_in_a_slash() {
+    let alone = Alone::new("slashes.yaml");
+    let slashed = |text: String| text.replacen("apis:", "trailing_slash: always\napis:", 1);
+    alone.put(&slashed(policy(0)));
+    let engines = Engines::external();
+    let watch = engines.watch(&alone.file, QUICK.refuse_wider()).unwrap();
+    // Without the literal; and with paths that do not end in a slash, which were denied.
+    for wider in [slashed(half()), policy(0)] {
+        let before = alone.loads("wider");
+        alone.put(&wider);
+        until("it is refused", || alone.loads("wider") > before);
+        assert_eq!(now(&engines), digest(&slashed(policy(0))));
+    }
+    assert!(log().contains("GET /users/admin/: "), "{}", log());
+    drop(watch);
 }
 
 #[test]

@@ -10,20 +10,20 @@ use std::borrow::Cow;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::faults::Faults;
-use crate::place::Place;
+use crate::diagnostics::Diagnostics;
+use crate::location::Location;
 
 /// How a seal begins, as the comment of the end marker.
 const SEAL: &str = "# sha256:";
 
-/// Whether a file that was read without a fault ends in YAML's end marker `...`, with nothing but blank lines and
+/// Whether a file that was read without an error ends in YAML's end marker `...`, with nothing but blank lines and
 /// comments after it. A file that was cut short does not.
 #[must_use]
 pub fn has_end_marker(bytes: &[u8]) -> bool {
     Marker::find(bytes).is_some()
 }
 
-/// Whether a file that was read without a fault carries a seal in its end marker: the SHA-256 of all bytes before the
+/// Whether a file that was read without an error carries a seal in its end marker: the SHA-256 of all bytes before the
 /// marker's line. A reader refuses a wrong one, so it shows that these bytes are as they were sealed.
 #[must_use]
 pub fn is_sealed(bytes: &[u8]) -> bool {
@@ -74,7 +74,7 @@ pub fn unseal(text: &str) -> Cow<'_, str> {
 }
 
 /// Refuses a seal that does not match the text before it.
-pub(super) fn check_seal(bytes: &[u8], faults: &mut Faults) {
+pub(super) fn check_seal(bytes: &[u8], diagnostics: &mut Diagnostics) {
     let Some(marker) = Marker::find(bytes) else {
         return;
     };
@@ -89,17 +89,17 @@ pub(super) fn check_seal(bytes: &[u8], faults: &mut Faults) {
         return;
     };
     let column = marker.line.iter().take_while(|byte| **byte != b'#').count();
-    let place = Place {
+    let location = Location {
         line: one_more(breaks(marker.before)),
         column: one_more(column),
     };
-    faults.push(place, message);
+    diagnostics.push(location, message);
 }
 
 /// Refuses an end marker before the document: the marker says that all before it is complete. Content after a
 /// document would be a second document.
-pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
-    let mut line = Place::START.line;
+pub(super) fn refuse_marker_at_start(text: &str, diagnostics: &mut Diagnostics) {
+    let mut line = Location::START.line;
     let mut after_return = false;
     for content in text.split_inclusive(['\n', '\r']) {
         let is_rest_of_break = after_return && content == "\n";
@@ -110,7 +110,7 @@ pub(super) fn refuse_marker_at_start(text: &str, faults: &mut Faults) {
         let trimmed = content.trim_start();
         if is_end_marker(content.as_bytes()) {
             let message = "the end marker `...` must be the last line of the file";
-            faults.push(Place { line, column: 1 }, message);
+            diagnostics.push(Location { line, column: 1 }, message);
         } else if !trimmed.is_empty() && !trimmed.starts_with(['#', '%']) {
             return;
         }
@@ -164,7 +164,7 @@ impl<'t> Marker<'t> {
     }
 }
 
-/// Whether a line is `...`, perhaps with a comment. In a file without a fault it can be nothing else.
+/// Whether a line is `...`, perhaps with a comment. In a file without an error it can be nothing else.
 fn is_end_marker(line: &[u8]) -> bool {
     let behind = line.strip_prefix(b"...").map(<[u8]>::first);
     behind.is_some_and(|next| matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r')))
@@ -202,13 +202,17 @@ fn one_more(count: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        Faults, check_seal, has_end_marker, is_sealed, refuse_marker_at_start, seal, unseal,
+        Diagnostics, check_seal, has_end_marker, is_sealed, refuse_marker_at_start, seal, unseal,
     };
 
-    fn faults(text: &str) -> Vec<String> {
-        let mut faults = Faults::default();
-        check_seal(text.as_bytes(), &mut faults);
-        faults.into_list().iter().map(ToString::to_string).collect()
+    fn diagnostics(text: &str) -> Vec<String> {
+        let mut diagnostics = Diagnostics::default();
+        check_seal(text.as_bytes(), &mut diagnostics);
+        diagnostics
+            .into_list()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
@@ -222,14 +226,14 @@ mod tests {
         ] {
             let sealed = seal(text);
             assert!(is_sealed(sealed.as_bytes()) && has_end_marker(sealed.as_bytes()));
-            assert_eq!(faults(&sealed), [""; 0], "{sealed}");
+            assert_eq!(diagnostics(&sealed), [""; 0], "{sealed}");
             assert_eq!(seal(&sealed), sealed, "sealing again changes nothing");
             let marker = sealed.find("...\u{20}# sha256:").unwrap();
             let broken = |at: usize| {
                 let mut bytes = sealed.clone().into_bytes();
                 bytes[at] ^= 1;
                 String::from_utf8(bytes)
-                    .map(|broken| faults(&broken))
+                    .map(|broken| diagnostics(&broken))
                     .unwrap_or_default()
             };
             for at in (0..marker).filter(|at| sealed.as_bytes()[*at].is_ascii_graphic()) {
@@ -240,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_seal_is_refused_with_its_place() {
+    fn a_wrong_seal_is_refused_with_its_location() {
         let wrong = format!(
             "a: 1\r\nb: 2\rc: 3\n...  # sha256:{}\n# end\n",
             "0".repeat(64)
         );
         assert_eq!(
-            faults(&wrong),
+            diagnostics(&wrong),
             [
                 "4:6: the seal is of another text than the one before it: the file is not whole, or was changed after it was sealed"
             ]
@@ -264,7 +268,7 @@ mod tests {
             format!("# sha256 :{digest}"),
             "# sha256:".to_owned(),
         ] {
-            let refused = faults(&format!("a: 1\n... {comment}\n"));
+            let refused = diagnostics(&format!("a: 1\n... {comment}\n"));
             assert_eq!(
                 refused,
                 ["2:5: a seal is written `... # sha256:` and 64 of the characters `0-9a-f`"],
@@ -279,7 +283,7 @@ mod tests {
             " # sha256",
         ] {
             let text = format!("a: 1\n...{other}\n");
-            assert_eq!(faults(&text), [""; 0], "{text}");
+            assert_eq!(diagnostics(&text), [""; 0], "{text}");
             assert!(!is_sealed(text.as_bytes()), "{text}");
         }
     }
@@ -296,12 +300,12 @@ mod tests {
 
     #[test]
     fn markers_at_the_start_are_found_in_linear_time() {
-        let mut faults = Faults::default();
-        refuse_marker_at_start(&"...\r\n".repeat(1_000_000), &mut faults);
-        assert_eq!(faults.into_list().len(), 1_001);
-        let mut faults = Faults::default();
-        refuse_marker_at_start("# a\r\n# b\r...\na: 1\n...\n", &mut faults);
-        let list = faults.into_list();
+        let mut diagnostics = Diagnostics::default();
+        refuse_marker_at_start(&"...\r\n".repeat(1_000_000), &mut diagnostics);
+        assert_eq!(diagnostics.into_list().len(), 1_001);
+        let mut diagnostics = Diagnostics::default();
+        refuse_marker_at_start("# a\r\n# b\r...\na: 1\n...\n", &mut diagnostics);
+        let list = diagnostics.into_list();
         assert_eq!(list.len(), 1);
         assert!(list[0].to_string().starts_with("3:1: the end marker"));
     }

@@ -1,6 +1,6 @@
 //! What the reader's messages must know of a format.
 
-use crate::faults::quoted;
+use crate::diagnostics::quoted;
 
 /// What the messages must know of a format.
 #[derive(Debug)]
@@ -9,8 +9,8 @@ pub struct Format {
     pub file: &'static str,
     /// How one starts, for the author of an empty one: ``a settings file starts with `version: 1` ``.
     pub start: &'static str,
-    /// Every key, so that `key:value` without the space is noticed.
-    pub keys: &'static [&'static str],
+    /// Whether this is a key, anywhere in a file: so `key:value` without the space is noticed.
+    pub has_key: fn(&str) -> bool,
     /// The texts that may have braces in them, which YAML's flow style takes for its own.
     pub braced: Option<Braced>,
     /// Why a key with a colon in it has no space after that colon: `a name has no space`.
@@ -32,7 +32,7 @@ impl Format {
     pub fn missing_space(&self, line: &str) -> Option<String> {
         let (key, value) = line.split_once(':')?;
         let is_separate = value.is_empty() || value.starts_with([' ', '\t', '\n', '\r']);
-        if is_separate || !self.keys.contains(&key) {
+        if is_separate || !(self.has_key)(key) {
             return None;
         }
         let value = value.lines().next().unwrap_or_default();

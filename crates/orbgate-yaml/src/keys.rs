@@ -1,6 +1,6 @@
 //! The keys of a mapping: texts, none of which comes twice, and none that merges another mapping into this one.
 
-use crate::faults::{Faults, first_place, quoted};
+use crate::diagnostics::{Diagnostics, first_location, quoted};
 use crate::node::{Content, Entry, Node};
 
 /// A key and its value, unless the key cannot be one.
@@ -8,13 +8,13 @@ pub(super) fn entry<'a>(
     key: Node<'a>,
     mut value: Node<'a>,
     is_own: bool,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Entry<'a>> {
     match key.kind {
         Content::Scalar(text) if text.plain && text.text == "<<" => {
             let not = if is_own { "allowed" } else { "read" };
-            faults.push(
-                key.place,
+            diagnostics.push(
+                key.location,
                 format!("a merge key is not {not}: write the keys here"),
             );
             None
@@ -23,26 +23,26 @@ pub(super) fn entry<'a>(
             // The parser puts an empty value after the colon or further on; people look at the key.
             if is_own
                 && matches!(&value.kind, Content::Scalar(empty) if empty.plain && empty.text.is_empty())
-                && !faults.stand_at(value.place)
+                && !diagnostics.stand_at(value.location)
             {
-                value.place = key.place;
+                value.location = key.location;
             }
             Some(Entry {
-                key_place: key.place,
+                key_location: key.location,
                 key: text,
                 value,
             })
         }
-        Content::Refused if faults.stand_at(key.place) => None,
+        Content::Refused if diagnostics.stand_at(key.location) => None,
         Content::Sequence(_) | Content::Mapping(_) | Content::Refused => {
-            faults.push(key.place, "a key must be text");
+            diagnostics.push(key.location, "a key must be text");
             None
         }
     }
 }
 
 /// Reports each entry whose key was already used in the same mapping.
-pub fn refuse_duplicates(entries: &[Entry<'_>], faults: &mut Faults) {
+pub fn refuse_duplicates(entries: &[Entry<'_>], diagnostics: &mut Diagnostics) {
     let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
     // Equal keys stay in the order of the file.
     sorted.sort_by(|one, other| one.key.text.cmp(&other.key.text));
@@ -51,12 +51,12 @@ pub fn refuse_duplicates(entries: &[Entry<'_>], faults: &mut Faults) {
             continue;
         };
         for entry in others {
-            let first = first_place(first.key_place, entry.key_place);
+            let first = first_location(first.key_location, entry.key_location);
             let message = format!(
                 "duplicate key {} (first on {first})",
                 quoted(&entry.key.text)
             );
-            faults.push(entry.key_place, message);
+            diagnostics.push(entry.key_location, message);
         }
     }
 }

@@ -1,15 +1,18 @@
 #![doc = include_str!("../README.md")]
 
+mod diagnostic;
+mod diagnostics;
+mod document;
 mod end;
-mod fault;
-mod faults;
 mod format;
 mod input;
 mod keep;
 mod keys;
+mod location;
 mod node;
-mod place;
+mod object;
 mod scalar;
+mod shape;
 mod simple;
 mod spanned;
 mod syntax;
@@ -17,25 +20,30 @@ mod text;
 mod tree;
 mod values;
 
+#[doc(hidden)]
+pub use serde;
 use serde::de::DeserializeOwned;
 
+pub use diagnostic::Diagnostic;
+pub use diagnostics::{Diagnostics, first_location, is_hidden, quoted};
+pub use document::{Address, Value, Version, document};
 pub use end::{has_end_marker, is_sealed, seal, unseal};
-pub use fault::Fault;
-pub use faults::{Faults, first_place, is_hidden, quoted};
 pub use format::{Braced, Format};
 pub use keep::Keep;
 pub use keys::refuse_duplicates;
+pub use location::Location;
 pub use node::{Content, Entry, Node, Scalar};
-pub use place::Place;
+pub use object::Object;
+pub use shape::{Key, Shape};
 pub use spanned::Spanned;
 pub use text::MAX_BYTES;
 pub use tree::outline;
-pub use values::{Owner, Values, amount, is_empty_value, is_null, keys_of};
+pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
 /// Reads a file: its tree becomes a document, and the document is judged.
 ///
 /// ```text
-/// text ──tree──▶ values with places ──document──▶ document ──judge──▶ what it means
+/// text ──tree──▶ values with locations ──document──▶ document ──judge──▶ what it means
 /// ```
 ///
 /// This first reading judges everything. A second one, by plain `serde_yaml`, must agree: neither reader of YAML is
@@ -43,60 +51,66 @@ pub use values::{Owner, Values, amount, is_empty_value, is_null, keys_of};
 ///
 /// # Errors
 ///
-/// Every fault that was found, in the order of the file; never none.
+/// Every error that was found, in the order of the file; never none.
 pub fn read<D: DeserializeOwned + PartialEq, T>(
     bytes: &[u8],
     format: &Format,
-    document: impl FnOnce(&Node<'_>, &mut Faults) -> Option<D>,
-    judge: impl FnOnce(D, &mut Faults) -> T,
-) -> Result<T, Vec<Fault>> {
-    let mut faults = Faults::default();
+    document: impl FnOnce(&Node<'_>, &mut Diagnostics) -> Option<D>,
+    judge: impl FnOnce(D, &mut Diagnostics) -> T,
+) -> Result<T, Vec<Diagnostic>> {
+    let mut diagnostics = Diagnostics::default();
     let judged = (|| {
-        let text = text::within_limits(bytes, &mut faults)?;
-        end::check_seal(bytes, &mut faults);
-        let visible = text::without_hidden_characters(text, format, &mut faults);
-        let simple = faults.is_empty().then(|| simple::read(text)).flatten();
+        let text = text::within_limits(bytes, &mut diagnostics)?;
+        end::check_seal(bytes, &mut diagnostics);
+        let visible = text::without_hidden_characters(text, format, &mut diagnostics);
+        let simple = diagnostics.is_empty().then(|| simple::read(text)).flatten();
         let is_simple = simple.is_some();
         let root = match simple {
             Some(root) => root,
-            None => tree::parse(&visible, format, &mut faults)?,
+            None => tree::parse(&visible, format, &mut diagnostics)?,
         };
-        end::refuse_marker_at_start(&visible, &mut faults);
-        let document = document(&root, &mut faults)?;
+        end::refuse_marker_at_start(&visible, &mut diagnostics);
+        let document = document(&root, &mut diagnostics)?;
         drop(root); // the tree takes as much memory as all that follows
-        if faults.is_empty() && !is_simple {
-            read_again(text, &document, &mut faults);
+        if diagnostics.is_empty() && !is_simple {
+            read_again(text, &document, &mut diagnostics);
         }
-        Some(judge(document, &mut faults))
+        Some(judge(document, &mut diagnostics))
     })();
     match judged {
-        Some(judged) if faults.is_empty() => Ok(judged),
-        _ if faults.is_empty() => Err(vec![Fault {
-            place: Place::START,
+        Some(judged) if diagnostics.is_empty() => Ok(judged),
+        _ if diagnostics.is_empty() => Err(vec![Diagnostic {
+            location: Location::START,
             message: format!("{} cannot be read", format.file),
         }]),
-        _ => Err(faults.into_list()),
+        _ => Err(diagnostics.into_list()),
     }
 }
 
 /// Refuses a text that `serde_yaml` reads differently.
-fn read_again<D: DeserializeOwned + PartialEq>(text: &str, document: &D, faults: &mut Faults) {
+fn read_again<D: DeserializeOwned + PartialEq>(
+    text: &str,
+    document: &D,
+    diagnostics: &mut Diagnostics,
+) {
     const DISAGREE: &str = "two YAML readers disagree on this file";
     match serde_yaml::from_str::<D>(text) {
         Ok(second) if second == *document => {}
-        Ok(_) => faults.push(
-            Place::START,
+        Ok(_) => diagnostics.push(
+            Location::START,
             format!("{DISAGREE}: write its values in a simpler way"),
         ),
         Err(error) => {
-            let place = error.location().map_or(Place::START, |location| Place {
-                line: u32::try_from(location.line()).unwrap_or(u32::MAX),
-                column: u32::try_from(location.column()).unwrap_or(u32::MAX),
-            });
+            let location = error
+                .location()
+                .map_or(Location::START, |location| Location {
+                    line: u32::try_from(location.line()).unwrap_or(u32::MAX),
+                    column: u32::try_from(location.column()).unwrap_or(u32::MAX),
+                });
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            faults.push(
-                place,
+            diagnostics.push(
+                location,
                 format!("{DISAGREE}: the second one says {}", quoted(message)),
             );
         }

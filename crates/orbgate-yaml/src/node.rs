@@ -1,24 +1,24 @@
-//! The values of a file, each with its place.
+//! The values of a file, each with its location.
 
 use std::borrow::Cow;
 
-use crate::place::Place;
+use crate::location::Location;
 use crate::spanned::Spanned;
 
 /// A value of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Node<'a> {
     /// Where it starts.
-    pub place: Place,
+    pub location: Location,
     /// What it is.
     pub kind: Content<'a>,
 }
 
 impl Node<'_> {
-    /// What was read of it, with its place.
+    /// What was read of it, with its location.
     pub const fn spanned<T>(&self, value: T) -> Spanned<T> {
         Spanned {
-            place: self.place,
+            location: self.location,
             value,
         }
     }
@@ -50,7 +50,7 @@ pub struct Scalar<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// Where the key starts.
-    pub key_place: Place,
+    pub key_location: Location,
     /// The key.
     pub key: Scalar<'a>,
     /// Its value.

@@ -1,15 +1,15 @@
-//! A value that knows its place in the file.
+//! A value that knows its location in the file.
 
 use serde::Deserialize;
 use serde::de::Deserializer;
 
-use crate::place::Place;
+use crate::location::Location;
 
-/// A value and its place. Places do not count when two values are compared.
+/// A value and its location. Locations do not count when two values are compared.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
-    /// Where it is; the default if the file was read without places.
-    pub place: Place,
+    /// Where it is; the default if the file was read without locations.
+    pub location: Location,
     /// The value.
     pub value: T,
 }
@@ -25,7 +25,7 @@ impl<T: Eq> Eq for Spanned<T> {}
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::deserialize(deserializer).map(|value| Self {
-            place: Place::default(),
+            location: Location::default(),
             value,
         })
     }

@@ -2,11 +2,11 @@
 
 use saphyr_parser::{Marker, ScanError, Span};
 
-use crate::faults::quoted;
+use crate::diagnostics::quoted;
 use crate::format::Format;
-use crate::place::Place;
+use crate::location::Location;
 
-/// The place and the message for a text that is not YAML.
+/// The location and the message for a text that is not YAML.
 ///
 /// `last_plain` is the last text without quotes, `open_flow` the start of the innermost collection
 /// if it is written in brackets or braces.
@@ -15,8 +15,8 @@ pub(super) fn diagnosis(
     text: &str,
     format: &Format,
     last_plain: Option<Span>,
-    open_flow: Option<Place>,
-) -> (Place, String) {
+    open_flow: Option<Location>,
+) -> (Location, String) {
     let at = error.marker();
     if let Some(found) = unclosed_quote(error, text) {
         return found;
@@ -34,14 +34,14 @@ pub(super) fn diagnosis(
             parser_words(error),
             start.line
         );
-        return (place(at), message);
+        return (location(at), message);
     }
-    colon(error, text, format).unwrap_or_else(|| (place(at), parser_words(error)))
+    colon(error, text, format).unwrap_or_else(|| (location(at), parser_words(error)))
 }
 
-/// A place as the parser marks it.
-pub(super) fn place(marker: &Marker) -> Place {
-    Place {
+/// A location as the parser marks it.
+pub(super) fn location(marker: &Marker) -> Location {
+    Location {
         line: u32::try_from(marker.line()).unwrap_or(u32::MAX),
         column: u32::try_from(marker.col())
             .unwrap_or(u32::MAX)
@@ -55,7 +55,7 @@ fn unquoted_braces(
     format: &Format,
     plain: &Span,
     at: &Marker,
-) -> Option<(Place, String)> {
+) -> Option<(Location, String)> {
     let length = plain.end.index().checked_sub(plain.start.index())?;
     let gap = at.index().checked_sub(plain.end.index())?;
     let mut tail = text.chars().skip(plain.start.index());
@@ -82,11 +82,11 @@ fn unquoted_braces(
     }
     let whole = format!("{start}{rest}");
     let message = format.unquoted_braces(whole.trim_end());
-    Some((place(&plain.start), message))
+    Some((location(&plain.start), message))
 }
 
 /// The same, for an error that the parser meets within the item or after it.
-fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Place, String)> {
+fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Location, String)> {
     let braced = format.braced.as_ref()?;
     let line = text.lines().nth(at.line().checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();
@@ -123,21 +123,21 @@ fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Place, Str
     let blanks = item.chars().take_while(|c| c.is_whitespace()).count();
     let item = item.trim();
     let column = u32::try_from(start.saturating_add(blanks).saturating_add(1)).ok()?;
-    let place = Place {
-        line: place(at).line,
+    let location = Location {
+        line: location(at).line,
         column,
     };
-    (braced.is)(item).then(|| (place, format.unquoted_braces(item)))
+    (braced.is)(item).then(|| (location, format.unquoted_braces(item)))
 }
 
 /// An opening quote without a closing one: the parser notices at the end of the file, at a line
 /// that is indented less, or where it takes the next quote in the file for the closing one.
-fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
+fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
     let (at, info) = (error.marker(), error.info());
     if info == "invalid indentation in quoted scalar"
         || info.starts_with("while scanning a quoted scalar, found unexpected")
     {
-        return Some((place(at), "the quote is never closed".to_owned()));
+        return Some((location(at), "the quote is never closed".to_owned()));
     }
     if !info.starts_with("invalid trailing content after") {
         return None;
@@ -162,7 +162,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
                 "the text goes on after its closing quote: within `\"…\"` a quote is written `\\\"`"
             }
         };
-        return Some((place(at), message.to_owned()));
+        return Some((location(at), message.to_owned()));
     }
     let line = before.lines().count().max(1);
     let column = before
@@ -171,7 +171,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
         .unwrap_or_default()
         .chars()
         .count();
-    let opened = Place {
+    let opened = Location {
         line: u32::try_from(line).ok()?,
         column: u32::try_from(column).ok()?.saturating_add(1),
     };
@@ -179,7 +179,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Place, String)> {
 }
 
 /// A `:` that lacks its space, or has too many.
-fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, String)> {
+fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Location, String)> {
     let (at, info) = (error.marker(), error.info());
     let second = info.starts_with("mapping values are not allowed");
     if !second && !info.starts_with("simple key expect") {
@@ -211,7 +211,7 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, Strin
                 let text = quoted(&format!("{key}: '{}'", text.replace('\'', "''")));
                 format!("{quoted_text}: write {text}")
             };
-            return Some((place(at), message));
+            return Some((location(at), message));
         }
     }
     let (number, line) = lines
@@ -221,11 +221,11 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Place, Strin
         .rfind(|(_, line)| is_content(line))?;
     let (content, indent) = content(line);
     let message = format.missing_space(content.trim_end())?;
-    let place = Place {
+    let location = Location {
         line: u32::try_from(number.saturating_add(1)).ok()?,
         column: u32::try_from(indent.saturating_add(1)).ok()?,
     };
-    Some((place, message))
+    Some((location, message))
 }
 
 /// A line without its indentation and the dashes of list items, and how many characters those take.

@@ -1,8 +1,8 @@
-//! YAML text → a tree in which every value knows its place: the one reader of YAML's events.
+//! YAML text → a tree in which every value knows its location: the one reader of YAML's events.
 //!
 //! Of our own files everything is read, and what makes YAML mean more than it shows is refused: aliases, anchors and tags,
 //! too. Of the documents of others some parts are kept, and what needs an alias or a tag is not understood. In both, merge
-//! keys, duplicate keys and several documents are refused. Nothing is ever expanded; depth, the number of faults, and the
+//! keys, duplicate keys and several documents are refused. Nothing is ever expanded; depth, the number of errors, and the
 //! number of values are bounded, so a hostile file costs no more than an honest one.
 
 use core::ops::ControlFlow;
@@ -10,14 +10,14 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
-use crate::faults::Faults;
+use crate::diagnostics::Diagnostics;
 use crate::format::Format;
 use crate::input::{Bounded, Budget};
 use crate::keep::{All, Keep};
 use crate::keys::{entry, refuse_duplicates};
+use crate::location::Location;
 use crate::node::{Content, Entry, Node, Scalar};
-use crate::place::Place;
-use crate::syntax::{self, place};
+use crate::syntax::{self, location};
 
 /// A text of any length may have this many values …
 const FREE_VALUES: usize = 10_000;
@@ -28,22 +28,26 @@ const CHARACTERS_A_VALUE: usize = 4;
 pub(super) fn parse<'a>(
     text: &'a str,
     format: &'a Format,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Node<'a>> {
-    walk(text, Some(format), All, faults)
+    walk(text, Some(format), All, diagnostics)
 }
 
 /// The kept parts of a document that others write; `None` where it cannot be walked. What is not kept is
 /// [`Content::Refused`], and so is what has a tag or is an alias: who needs it reports it.
-pub fn outline<'a, K: Keep>(text: &'a str, keep: K, faults: &mut Faults) -> Option<Node<'a>> {
-    walk(text, None, keep, faults)
+pub fn outline<'a, K: Keep>(
+    text: &'a str,
+    keep: K,
+    diagnostics: &mut Diagnostics,
+) -> Option<Node<'a>> {
+    walk(text, None, keep, diagnostics)
 }
 
 fn walk<'a, K: Keep>(
     text: &'a str,
     format: Option<&'a Format>,
     keep: K,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Node<'a>> {
     let budget = Budget::new();
     let mut builder = Builder {
@@ -65,16 +69,16 @@ fn walk<'a, K: Keep>(
                 Ok((_, span)) => span.start,
                 Err(error) => *error.marker(),
             };
-            faults.push(place(&start), builder.too_many_marks());
+            diagnostics.push(location(&start), builder.too_many_marks());
             return None;
         }
         budget.renew();
         let flow = match step {
             Ok((event, _)) if builder.skips(&event) => ControlFlow::Continue(()),
-            Ok((event, span)) => builder.take(event, span, faults),
-            Err(error) => builder.take_error(&error, faults),
+            Ok((event, span)) => builder.take(event, span, diagnostics),
+            Err(error) => builder.take_error(&error, diagnostics),
         };
-        if flow.is_break() || faults.is_full() {
+        if flow.is_break() || diagnostics.is_full() {
             return None;
         }
     }
@@ -83,14 +87,14 @@ fn walk<'a, K: Keep>(
             Some(format) => format!("the file is empty: {}", format.start),
             None => "the document is empty".to_owned(),
         };
-        faults.push(Place::START, message);
+        diagnostics.push(Location::START, message);
     }
     builder.root
 }
 
 /// A collection whose end has not been read yet.
 struct Open<'a, K> {
-    place: Place,
+    location: Location,
     keep: K,
     /// Whether it is written in brackets or braces.
     flow: bool,
@@ -112,7 +116,7 @@ struct Builder<'a, K> {
     keep: K,
     open: Vec<Open<'a, K>>,
     /// The collection that is being skipped, and how many collections within it are open.
-    skipped: Option<(Place, usize)>,
+    skipped: Option<(Location, usize)>,
     root: Option<Node<'a>>,
     values: usize,
     documents: usize,
@@ -134,39 +138,53 @@ impl<'a, K: Keep> Builder<'a, K> {
         *open > 0
     }
 
-    fn take(&mut self, event: Event<'a>, span: Span, faults: &mut Faults) -> ControlFlow<()> {
-        if let Some((place, _)) = self.skipped.take() {
-            return self.close(place, Content::Refused, faults);
+    fn take(
+        &mut self,
+        event: Event<'a>,
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> ControlFlow<()> {
+        if let Some((location, _)) = self.skipped.take() {
+            return self.close(location, Content::Refused, diagnostics);
         }
-        let place = place(&span.start);
-        self.count(&event, &span, faults)?;
+        let location = location(&span.start);
+        self.count(&event, &span, diagnostics)?;
         match event {
             Event::Alias(_) => {
-                self.refuse_alias(place, faults);
-                self.close(place, Content::Refused, faults)
+                self.refuse_alias(location, diagnostics);
+                self.close(location, Content::Refused, diagnostics)
             }
             Event::Scalar(text, style, anchor, tag) => {
-                self.refuse_properties(place, anchor, tag.is_some(), faults);
+                self.refuse_properties(location, anchor, tag.is_some(), diagnostics);
                 if self.next_keep().is_none() || self.is_foreign(tag.is_some()) {
-                    return self.close(place, Content::Refused, faults);
+                    return self.close(location, Content::Refused, diagnostics);
                 }
                 let plain = style == ScalarStyle::Plain;
                 let text = self.borrowed(text, style, &span);
                 if plain && !text.is_empty() {
                     self.last_plain = Some(span);
                 }
-                self.close(place, Content::Scalar(Scalar { text, plain }), faults)
+                self.close(
+                    location,
+                    Content::Scalar(Scalar { text, plain }),
+                    diagnostics,
+                )
             }
             Event::SequenceStart(anchor, tag) => {
-                self.refuse_properties(place, anchor, tag.is_some(), faults);
-                self.start(&span, tag.is_some(), SoFar::Sequence(Vec::new()), faults)
+                self.refuse_properties(location, anchor, tag.is_some(), diagnostics);
+                self.start(
+                    &span,
+                    tag.is_some(),
+                    SoFar::Sequence(Vec::new()),
+                    diagnostics,
+                )
             }
             Event::MappingStart(anchor, tag) => {
-                self.refuse_properties(place, anchor, tag.is_some(), faults);
+                self.refuse_properties(location, anchor, tag.is_some(), diagnostics);
                 let so_far = SoFar::Mapping(Vec::new(), None);
-                self.start(&span, tag.is_some(), so_far, faults)
+                self.start(&span, tag.is_some(), so_far, diagnostics)
             }
-            Event::SequenceEnd | Event::MappingEnd => self.end(faults),
+            Event::SequenceEnd | Event::MappingEnd => self.end(diagnostics),
             Event::DocumentStart(_)
             | Event::DocumentEnd
             | Event::Nothing
@@ -176,7 +194,12 @@ impl<'a, K: Keep> Builder<'a, K> {
     }
 
     /// Counts values and documents, and ends where one is too many.
-    fn count(&mut self, event: &Event<'_>, span: &Span, faults: &mut Faults) -> ControlFlow<()> {
+    fn count(
+        &mut self,
+        event: &Event<'_>,
+        span: &Span,
+        diagnostics: &mut Diagnostics,
+    ) -> ControlFlow<()> {
         let message = match event {
             Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
                 self.values = self.values.saturating_add(1);
@@ -200,7 +223,7 @@ impl<'a, K: Keep> Builder<'a, K> {
             }
             _ => return ControlFlow::Continue(()),
         };
-        faults.push(place(&span.start), message);
+        diagnostics.push(location(&span.start), message);
         ControlFlow::Break(())
     }
 
@@ -225,8 +248,11 @@ impl<'a, K: Keep> Builder<'a, K> {
     }
 
     /// The end of the innermost collection: it is complete.
-    fn end(&mut self, faults: &mut Faults) -> ControlFlow<()> {
-        let Some(Open { place, so_far, .. }) = self.open.pop() else {
+    fn end(&mut self, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
+        let Some(Open {
+            location, so_far, ..
+        }) = self.open.pop()
+        else {
             return ControlFlow::Break(());
         };
         let kind = match so_far {
@@ -236,11 +262,11 @@ impl<'a, K: Keep> Builder<'a, K> {
             }
             SoFar::Mapping(mut entries, _) => {
                 entries.shrink_to_fit();
-                refuse_duplicates(&entries, faults);
+                refuse_duplicates(&entries, diagnostics);
                 Content::Mapping(entries)
             }
         };
-        self.close(place, kind, faults)
+        self.close(location, kind, diagnostics)
     }
 
     fn too_many_marks(&self) -> String {
@@ -271,25 +297,25 @@ impl<'a, K: Keep> Builder<'a, K> {
         }
     }
 
-    fn take_error(&mut self, error: &ScanError, faults: &mut Faults) -> ControlFlow<()> {
+    fn take_error(&mut self, error: &ScanError, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
         let at = error.marker();
         if error.info().contains("unknown anchor") {
             if self.skipped.is_some() {
                 return ControlFlow::Continue(());
             }
             // The parser has stepped over the alias, so the rest of the file can still be judged.
-            self.refuse_alias(place(at), faults);
-            return self.close(place(at), Content::Refused, faults);
+            self.refuse_alias(location(at), diagnostics);
+            return self.close(location(at), Content::Refused, diagnostics);
         }
-        let (place, message) = match (self.format, error.info()) {
-            (None, info) => (place(at), format!("this is not valid YAML: {info}")),
-            (_, info) if info.contains("recursion limit") => (place(at), too_deep(K::DEPTH)),
+        let (location, message) = match (self.format, error.info()) {
+            (None, info) => (location(at), format!("this is not valid YAML: {info}")),
+            (_, info) if info.contains("recursion limit") => (location(at), too_deep(K::DEPTH)),
             (Some(format), _) => {
                 let flow = self.open_flow();
                 syntax::diagnosis(error, self.text, format, self.last_plain, flow)
             }
         };
-        faults.push(place, message);
+        diagnostics.push(location, message);
         ControlFlow::Break(())
     }
 
@@ -298,21 +324,21 @@ impl<'a, K: Keep> Builder<'a, K> {
         span: &Span,
         tagged: bool,
         so_far: SoFar<'a>,
-        faults: &mut Faults,
+        diagnostics: &mut Diagnostics,
     ) -> ControlFlow<()> {
-        let place = place(&span.start);
+        let location = location(&span.start);
         let Some(keep) = self.next_keep().filter(|_| !self.is_foreign(tagged)) else {
-            self.skipped = Some((place, 1));
+            self.skipped = Some((location, 1));
             return ControlFlow::Continue(());
         };
         if self.open.len() >= K::DEPTH {
-            faults.push(place, too_deep(K::DEPTH));
+            diagnostics.push(location, too_deep(K::DEPTH));
             return ControlFlow::Break(());
         }
         // A bracket takes up room, the start of a block does not.
         let flow = span.end.index() > span.start.index();
         self.open.push(Open {
-            place,
+            location,
             keep,
             flow,
             so_far,
@@ -321,45 +347,56 @@ impl<'a, K: Keep> Builder<'a, K> {
     }
 
     /// Where the innermost collection in brackets or braces starts; everything within is in flow style.
-    fn open_flow(&self) -> Option<Place> {
+    fn open_flow(&self) -> Option<Location> {
         let innermost = self.open.iter().rev().find(|open| open.flow);
-        innermost.map(|open| open.place)
+        innermost.map(|open| open.location)
     }
 
     /// Puts a complete value where it belongs.
-    fn close(&mut self, place: Place, kind: Content<'a>, faults: &mut Faults) -> ControlFlow<()> {
-        let node = Node { place, kind };
+    fn close(
+        &mut self,
+        location: Location,
+        kind: Content<'a>,
+        diagnostics: &mut Diagnostics,
+    ) -> ControlFlow<()> {
+        let node = Node { location, kind };
         let is_own = self.format.is_some();
         match self.open.last_mut().map(|open| &mut open.so_far) {
             None => self.root = Some(node),
             Some(SoFar::Sequence(items)) => items.push(node),
             Some(SoFar::Mapping(entries, key)) => match key.take() {
                 None => *key = Some(node),
-                Some(key) => entries.extend(entry(key, node, is_own, faults)),
+                Some(key) => entries.extend(entry(key, node, is_own, diagnostics)),
             },
         }
         ControlFlow::Continue(())
     }
 
-    fn refuse_alias(&self, place: Place, faults: &mut Faults) {
+    fn refuse_alias(&self, location: Location, diagnostics: &mut Diagnostics) {
         if self.format.is_some() {
-            faults.push(place, "an alias is not allowed: write the value here");
+            diagnostics.push(location, "an alias is not allowed: write the value here");
         }
     }
 
-    fn refuse_properties(&self, place: Place, anchor: usize, tagged: bool, faults: &mut Faults) {
+    fn refuse_properties(
+        &self,
+        location: Location,
+        anchor: usize,
+        tagged: bool,
+        diagnostics: &mut Diagnostics,
+    ) {
         if self.format.is_none() {
             return;
         }
         if anchor > 0 {
-            faults.push(
-                place,
+            diagnostics.push(
+                location,
                 "an anchor is not allowed: nothing may refer to this value",
             );
         }
         if tagged {
-            faults.push(
-                place,
+            diagnostics.push(
+                location,
                 "a tag is not allowed: the format fixes the kind of every value",
             );
         }

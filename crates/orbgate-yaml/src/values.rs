@@ -1,8 +1,9 @@
 //! Reads one value of the tree as its type, or reports what it is instead.
 
-use crate::faults::{Faults, quoted};
+use crate::diagnostics::{Diagnostics, quoted};
+use crate::document::Value;
+use crate::location::Location;
 use crate::node::{Content, Entry, Node};
-use crate::place::Place;
 use crate::scalar::other_reading;
 use crate::spanned::Spanned;
 
@@ -12,14 +13,14 @@ pub struct Owner<'a> {
     /// What has the keys: ``api `x` ``.
     pub what: &'a str,
     /// Where it is; a missing key is reported there.
-    pub place: Place,
+    pub location: Location,
 }
 
 /// Reads values and reports those of the wrong kind, which it replaces by a default.
 #[derive(Debug)]
 pub struct Values<'f> {
-    /// The faults found so far.
-    pub faults: &'f mut Faults,
+    /// The errors found so far.
+    pub diagnostics: &'f mut Diagnostics,
 }
 
 impl Values<'_> {
@@ -37,7 +38,7 @@ impl Values<'_> {
         };
         let mut found = [None; N];
         for entry in entries {
-            if self.faults.is_full() {
+            if self.diagnostics.is_full() {
                 break;
             }
             let slot = keys
@@ -50,20 +51,37 @@ impl Values<'_> {
                 None => {
                     let near = near(&entry.key.text, &keys);
                     if let Some(known) = near {
-                        self.faults.misspelt(owner.place, known);
+                        self.diagnostics
+                            .misspelt(owner.location, known, entry.key_location);
                     }
                     let message = unknown_key(&entry.key.text, owner, &keys, near);
-                    self.wrong_at(entry.key_place, message);
+                    self.wrong_at(entry.key_location, message);
                 }
             }
         }
         for (key, value) in keys.iter().zip(&found) {
             if value.is_none() && required.contains(key) {
                 let message = format!("{} lacks the key `{key}`", owner.what);
-                self.faults.lacking(owner.place, key, message);
+                self.diagnostics.lacking(owner.location, key, message);
             }
         }
         Some(found)
+    }
+
+    /// The value of a key of this owner; a stand-in where the key is missing, which [`Self::fields`] has reported.
+    pub fn field<T: Value>(
+        &mut self,
+        node: Option<&Node<'_>>,
+        owner: &Owner<'_>,
+        key: &'static str,
+    ) -> T {
+        match node {
+            Some(node) => {
+                let (what, location) = (&format!("`{key}`"), node.location);
+                T::read(node, &Owner { what, location }, self)
+            }
+            None => T::stand_in(self.diagnostics.location_of_missing(owner.location, key)),
+        }
     }
 
     /// The entries of a mapping; none, and reported, if it is something else.
@@ -110,10 +128,10 @@ impl Values<'_> {
         self.choice(node, what, &[("true", true), ("false", false)])
     }
 
-    /// Reports a version of the format, the value of this key, that is not 1: there is no other yet.
+    /// Reports a version of the format, the value of this key in backticks, that is not 1: there is no other yet.
     pub fn version(&mut self, node: &Node<'_>, key: &str) {
         if !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1") {
-            let must = format!("`{key}` must be the plain number 1, the version of the format");
+            let must = format!("{key} must be the plain number 1, the version of the format");
             self.wrong(node, &must);
         }
     }
@@ -125,7 +143,7 @@ impl Values<'_> {
             return node.spanned(String::new());
         };
         if scalar.plain {
-            self.refuse_other_readings(&scalar.text, node.place, what);
+            self.refuse_other_readings(&scalar.text, node.location, what);
         }
         node.spanned(scalar.text.clone().into_owned())
     }
@@ -133,25 +151,25 @@ impl Values<'_> {
     /// A key that people choose: it must be text, as a value must.
     pub fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
         if entry.key.plain {
-            self.refuse_other_readings(&entry.key.text, entry.key_place, what);
+            self.refuse_other_readings(&entry.key.text, entry.key_location, what);
         }
         Spanned {
-            place: entry.key_place,
+            location: entry.key_location,
             value: entry.key.text.clone().into_owned(),
         }
     }
 
-    fn refuse_other_readings(&mut self, plain: &str, place: Place, what: &str) {
+    fn refuse_other_readings(&mut self, plain: &str, location: Location, what: &str) {
         match other_reading(plain) {
             Some(_) if plain.is_empty() => {
-                self.wrong_at(place, format!("{what} must be text, not an empty value"))
+                self.wrong_at(location, format!("{what} must be text, not an empty value"))
             }
             Some(reading) => {
                 let message = format!(
                     "{what} must be text, and {} can be read as {reading}: write `'{plain}'`",
                     quoted(plain)
                 );
-                self.wrong_at(place, message);
+                self.wrong_at(location, message);
             }
             None => {}
         }
@@ -169,29 +187,15 @@ impl Values<'_> {
             Content::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
             Content::Scalar(scalar) => quoted(&scalar.text),
         };
-        self.wrong_at(node.place, format!("{must}, not {found}"));
+        self.wrong_at(node.location, format!("{must}, not {found}"));
     }
 
-    /// Reports what is wrong at a place, unless something is already wrong there.
-    pub fn wrong_at(&mut self, place: Place, message: String) {
-        if !self.faults.stand_at(place) {
-            self.faults.push(place, message);
+    /// Reports what is wrong at a location, unless something is already wrong there.
+    pub fn wrong_at(&mut self, location: Location, message: String) {
+        if !self.diagnostics.stand_at(location) {
+            self.diagnostics.push(location, message);
         }
     }
-}
-
-/// The keys of all these lists, one list after the other: all that a format has. `N` is how many they are.
-#[must_use]
-pub const fn keys_of<const N: usize>(mut lists: &[&[&'static str]]) -> [&'static str; N] {
-    let mut keys = [""; N];
-    let mut rest: &mut [&str] = &mut keys;
-    while let [list, others @ ..] = lists {
-        let (here, after) = rest.split_at_mut(list.len());
-        here.copy_from_slice(list);
-        (rest, lists) = (after, others);
-    }
-    assert!(rest.is_empty(), "as many as there are");
-    keys
 }
 
 /// A plain `[1-9][0-9]*` of at most `i64::MAX`. No sign, no separator, no other base, no quotes.

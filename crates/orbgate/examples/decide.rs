@@ -26,7 +26,7 @@ fn main() {
         match decision {
             Decision::Allow(allow) => println!(
                 "{method} {target}: allowed by {}, charge {:?}",
-                allow.scope().name(),
+                allow.scope().map_or("no scope", |scope| scope.name()),
                 allow.charge()
             ),
             Decision::Deny(deny) => println!(

@@ -1,4 +1,4 @@
-//! A policy of your own, from a file: its faults, or its table and a decision.
+//! A policy of your own, from a file: its errors, or its table and a decision.
 //!
 //! ```sh
 //! cargo run -p orbgate --example own_policy -- crates/orbgate-cli/testdata/shop.yaml GET /v1/items read:items
@@ -26,9 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let policy = match Policy::from_bytes(PolicyFile::read(&file)?.bytes()) {
         Ok(policy) => policy,
         Err(error) => {
-            // Every fault at once, each with its place.
+            // Every error at once, each with its location.
             eprintln!("{}", error.in_file(&file));
-            return Err("the policy has faults".into());
+            return Err("the policy has errors".into());
         }
     };
     let engine = Engine::new(&policy);

@@ -39,7 +39,7 @@ fn a_decision_allocates_nothing() {
                             decision.route(),
                             decision.api(),
                             decision.charge(),
-                            decision.place(),
+                            decision.location(),
                         );
                         core::hint::black_box(read);
                         reasons.push(decision.reason());

@@ -33,7 +33,7 @@ fn check(engine: &Engine) {
             token: Some(Token::user("use:all")),
             allow_bonus_orbs_use: false,
         });
-        assert_eq!(decision.route(), Some(route.as_str()));
+        assert_eq!(decision.route_name(), Some(route.as_str()));
     }
 }
 
@@ -129,7 +129,7 @@ fn every_method_of_a_crowded_path_is_found() {
         allow_bonus_orbs_use: false,
     });
     assert_eq!(decision.reason().as_str(), "method_not_declared");
-    assert_eq!(decision.route(), Some("/api/v1/crowd/{id}"));
+    assert_eq!(decision.route_name(), Some("/api/v1/crowd/{id}"));
 }
 
 /// What a template has in common with the one before is not read again.
@@ -176,7 +176,7 @@ fn sets_of_many_scopes_agree_with_their_text() {
     }
 }
 
-/// In a table of one word nearly every probe lands on it: length, place and bytes must all be compared.
+/// In a table of one word nearly every probe lands on it: length, position and bytes must all be compared.
 #[test]
 fn a_stranger_in_a_words_slot_is_no_word() {
     let engine = Engine::new(&policy(["GET /{x}/aaaaaaaa".to_owned()].into_iter()));
@@ -198,9 +198,9 @@ fn a_stranger_in_a_words_slot_is_no_word() {
         assert!(!fits(format!("x/y/{other}")), "{length}");
         assert!(!fits(format!("aaaaaaaa/x{other}")), "{length}");
     }
-    for place in 0..8 {
-        let before = "/x".repeat(place);
-        assert_eq!(fits(format!("x{before}/aaaaaaaa")), place == 0);
+    for position in 0..8 {
+        let before = "/x".repeat(position);
+        assert_eq!(fits(format!("x{before}/aaaaaaaa")), position == 0);
         assert!(!fits(format!("aaaaaaaa{before}/x")));
     }
 }

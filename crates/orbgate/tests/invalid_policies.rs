@@ -107,7 +107,7 @@ fn diagnostics(yaml: &str) -> String {
     let Err(error) = Policy::from_yaml(yaml) else {
         return String::new();
     };
-    let lines = error.in_file("").to_string();
+    let lines = error.in_file("");
     let lines = lines.lines().map(|line| line.strip_prefix(':').unwrap());
     lines.map(|line| format!("{line}\n")).collect()
 }

@@ -23,7 +23,6 @@ mod policy_end_marker;
 mod policy_file;
 mod policy_limits;
 mod policy_memory;
-mod policy_overlaps;
 mod policy_random;
 mod properties;
 mod reach;

@@ -82,6 +82,7 @@ fn everything_else_counts() {
         ("name: external\n", ""),
         ("name: external\n", "name: External\n"),
         ("target: strict", "target: encoded_params"),
+        ("target: strict", "target: strict\ntrailing_slash: always"),
         ("  external:\n", "  other:\n"),
         ("base_path: /api", "base_path: /api2"),
         ("base_path: /api", "base_path: ''"),

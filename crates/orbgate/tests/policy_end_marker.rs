@@ -90,30 +90,33 @@ fn a_seal_is_seen_and_changes_nothing_else() {
     let bare = Policy::from_yaml(POLICY).unwrap();
     assert!(sealed.is_sealed() && sealed.has_end_marker() && !bare.is_sealed());
     assert_eq!(sealed.digest(), bare.digest());
-    // With every other fault, at its place.
+    // With every other error, at its location.
     let wrong = orbgate_yaml::seal(POLICY)
         .replace("does ...", "does NOTHING")
         .replace("name", "x");
     let broken = wrong.replace("apis:", "apies:");
-    let faults = Policy::from_yaml(&broken).unwrap_err().to_string();
-    assert!(faults.lines().count() > 1, "{faults}");
-    assert!(faults.ends_with("changed after it was sealed"), "{faults}");
+    let diagnostics = Policy::from_yaml(&broken).unwrap_err().to_string();
+    assert!(diagnostics.lines().count() > 1, "{diagnostics}");
+    assert!(
+        diagnostics.ends_with("changed after it was sealed"),
+        "{diagnostics}"
+    );
 }
 
 #[test]
 fn the_marker_stands_at_the_end_only() {
-    let faults = |text: &str| Policy::from_yaml(text).unwrap_err().to_string();
+    let diagnostics = |text: &str| Policy::from_yaml(text).unwrap_err().to_string();
     let must = "the end marker `...` must be the last line of the file";
     assert_eq!(
-        faults(&format!("# c\n...\n{POLICY}")),
+        diagnostics(&format!("# c\n...\n{POLICY}")),
         format!("2:1: {must}")
     );
     assert_eq!(
-        faults(&format!("...\n{POLICY}...\n")),
+        diagnostics(&format!("...\n{POLICY}...\n")),
         format!("1:1: {must}")
     );
     assert_eq!(
-        faults(&format!("{POLICY}...\nname: x\n")),
+        diagnostics(&format!("{POLICY}...\nname: x\n")),
         "14:1: a second document starts here: a policy file is one document"
     );
 }

@@ -88,7 +88,7 @@ fn a_policy_takes_a_multiple_of_its_size() {
         |n| format!("    - A /{n:x}@\n"),
     ];
     for pattern in patterns {
-        for fault in ["", "    - GET\n"] {
+        for diagnostic in ["", "    - GET\n"] {
             let mut text = POLICY.to_owned();
             for n in 0.. {
                 if text.len() > MIB {
@@ -96,7 +96,7 @@ fn a_policy_takes_a_multiple_of_its_size() {
                 }
                 text.push_str(&pattern(n).replace('@', deep));
             }
-            write!(text, "{fault}").unwrap();
+            write!(text, "{diagnostic}").unwrap();
             let (peak, read) = peak(&text);
             let bound = LEAST.max(READ * text.len());
             assert!(
@@ -105,7 +105,7 @@ fn a_policy_takes_a_multiple_of_its_size() {
                 pattern(0),
                 text.len()
             );
-            assert_eq!(read.is_ok(), fault.is_empty(), "{}", pattern(0));
+            assert_eq!(read.is_ok(), diagnostic.is_empty(), "{}", pattern(0));
         }
     }
 }

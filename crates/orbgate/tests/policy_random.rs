@@ -36,8 +36,8 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(&SNIPPETS[..])), 1..5),
     ) {
         let mut letters: Vec<String> = POLICIES[policy].chars().map(String::from).collect();
-        for (place, removed, piece) in edits {
-            let at = place.index(letters.len());
+        for (location, removed, piece) in edits {
+            let at = location.index(letters.len());
             let end = letters.len().min(at.saturating_add(removed));
             letters.splice(at..end, [piece.to_owned()]);
         }
@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// The policy, or faults in the order of the file; the same twice.
+/// The policy, or errors in the order of the file; the same twice.
 fn answered(text: &str) {
     match (Policy::from_yaml(text), Policy::from_yaml(text)) {
         (Ok(policy), Ok(again)) => {
@@ -76,13 +76,18 @@ fn answered(text: &str) {
         }
         (Err(error), Err(again)) => {
             assert_eq!(error, again);
-            assert!(!error.faults().is_empty());
-            assert!(error.faults().is_sorted_by_key(|fault| fault.place));
+            assert!(!error.diagnostics().is_empty());
             assert!(
                 error
-                    .faults()
+                    .diagnostics()
+                    .is_sorted_by_key(|diagnostic| diagnostic.location)
+            );
+            assert!(
+                error
+                    .diagnostics()
                     .iter()
-                    .all(|fault| fault.place.line >= 1 && fault.place.column >= 1)
+                    .all(|diagnostic| diagnostic.location.line >= 1
+                        && diagnostic.location.column >= 1)
             );
         }
         (first, second) => assert_eq!(first.is_ok(), second.is_ok()),

@@ -101,9 +101,9 @@ proptest! {
             ask.target.push(b'?');
             // Another length and other bytes for each.
             ask.target.extend(query.iter().cycle().skip(at).take(query.len() * at / 64));
-            for (place, byte) in &changes {
-                let place = place.index(ask.target.len());
-                ask.target[place] = *byte;
+            for (position, byte) in &changes {
+                let position = position.index(ask.target.len());
+                ask.target[position] = *byte;
             }
             prop_assert_eq!(answer(&ask_engine(&engine, &ask)), reference::decide(&model, &ask), "{:?}", ask);
         }
@@ -196,9 +196,9 @@ proptest! {
                     allow_bonus_orbs_use: false,
                 });
                 prop_assert!(decision.is_allow());
-                prop_assert_eq!(decision.route(), Some(route.as_str()));
+                prop_assert_eq!(decision.route_name(), Some(route.as_str()));
                 prop_assert_eq!(decision.scope(), Some(scope));
-                prop_assert_eq!(decision.place(), Some(route.place()));
+                prop_assert_eq!(decision.location(), Some(route.location()));
                 prop_assert!(route.methods().any(|method| method == route.method()));
             }
         }
@@ -224,7 +224,7 @@ proptest! {
     }
 }
 
-/// Every single change of the kinds that have fooled other authorizers, at every place where some
+/// Every single change of the kinds that have fooled other authorizers, at every position where some
 /// reader would undo it.
 fn respellings(target: &[u8]) -> Vec<Vec<u8>> {
     let path = target
@@ -238,7 +238,7 @@ fn respellings(target: &[u8]) -> Vec<Vec<u8>> {
         splice(path, 0, b"%00"),
         splice(path, 0, b"/."),
     ];
-    // All places of a usual target, some of a long one: each is as long again.
+    // All positions of a usual target, some of a long one: each is as long again.
     let step = if path > 600 { 41 } else { 1 };
     for (at, byte) in target[..path].iter().enumerate().step_by(step) {
         all.push(splice(at, 0, b";p"));

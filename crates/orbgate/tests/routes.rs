@@ -176,8 +176,8 @@ fn a_scope_of_several_apis_is_one() {
         (scope.api(), &*apis),
         ("photos", &["photos", "v1", "v2"][..])
     );
-    let lines = scope.apis().map(|in_api| in_api.place().line);
-    assert_eq!(Some(scope.place().line), lines.min());
+    let lines = scope.apis().map(|in_api| in_api.location().line);
+    assert_eq!(Some(scope.location().line), lines.min());
     for in_api in scope.apis() {
         assert_eq!(in_api.scope(), scope);
         assert!(in_api.routes().all(|route| route.api() == in_api.api()));

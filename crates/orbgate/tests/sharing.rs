@@ -25,7 +25,7 @@ fn eight_threads_decide_alike() {
                 token: Some(Token::user("read:orbs")),
                 allow_bonus_orbs_use: false,
             });
-            (decision.reason(), decision.route())
+            (decision.reason(), decision.route_name())
         };
         let targets = [
             "/api/v1/external/orbs",

@@ -99,8 +99,8 @@ fn both_ways_to_an_engine_agree() {
     assert!(
         built_in
             .routes()
-            .map(|r| r.place())
-            .eq(made.routes().map(|r| r.place()))
+            .map(|r| r.location())
+            .eq(made.routes().map(|r| r.location()))
     );
     assert!(built_in.scope_table().eq(made.scope_table()));
     assert!(built_in.headings().eq(made.headings()));

@@ -23,7 +23,7 @@ for project in service bare token; do
     diff expected.txt <(cargo run --quiet)
 done
 
-# A policy with a fault fails the build, and the fault's place is seen in cargo's output.
+# A policy with an error fails the build, and the error's location is seen in cargo's output.
 cd "$home/service"
 echo "colour: red" >> prints.v2.yaml
 ! cargo build 2> build.log || { echo "an unknown key was compiled into the program" >&2; exit 1; }

@@ -22,7 +22,7 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
         // The core is built without that module, which may not fit the tables any longer.
         &[
             "RUSTFLAGS=--cfg=orbgate_bootstrap CARGO_TARGET_DIR=target/xtask/external \
-             cargo run -p orbgate --features build --example external",
+             cargo run -p orbgate-build --example external",
         ],
     ),
     (

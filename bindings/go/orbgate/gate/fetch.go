@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -55,6 +56,9 @@ func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error
 	ctx, cancel := context.WithTimeout(g.background, time.Duration(fetch.TimeoutMS)*time.Millisecond)
 	defer cancel()
 	defer func() {
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("gate.Config.Client panicked: %v", panicked)
+		}
 		if failure = steps.FetchUnreachable; errors.Is(err, errTooLarge) {
 			failure = steps.FetchTooLarge
 		} else if errors.Is(err, context.DeadlineExceeded) {

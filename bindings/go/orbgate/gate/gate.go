@@ -34,25 +34,31 @@ type Config struct {
 	// Client fetches the issuers' keys: your proxies, roots and timeouts. It follows no redirect, in any case. By default it is one
 	// with the settings of [http.DefaultTransport].
 	Client *http.Client
-	// Template gives the template that a router outside the middleware has taken, with its prefix; empty where it does not
-	// say. Then a request that another route of the policy would allow is denied. Nil where no router is outside.
+	// Template gives the template that a router outside the middleware has taken, with its prefix; empty if it does not
+	// say, and also if it panics. Then a request that another route of the policy would allow is denied. Nil if no router is outside.
 	Template func(*http.Request) string
 	// Templates is how that router writes parameters.
 	Templates Templates
-	// BonusOrbs says whether a request allows bonus orbs; by default none does.
+	// BonusOrbs says whether a request allows bonus orbs; by default, and if it panics, none does.
 	BonusOrbs func(*http.Request) bool
 	// BonusFromBody is how many bytes of the body of an allowed request the middleware reads for `"allowBonusOrbsUse": true`; by default
 	// none. The service still gets the whole body. One that is longer allows no bonus orbs.
 	BonusFromBody int64
+	// Public are routes that need no token, written as in a policy with the whole path, such as `GET /healthz`. No path may fit both one of
+	// them and a route of the policy: [New] and [Gate.Reload] fail then.
+	Public []string
+	// CorsPreflight lets a browser ask with OPTIONS, without a token, whether a cross-origin request is allowed, if its route is declared.
+	CorsPreflight bool
 	// Challenge is what a denied caller is told in WWW-Authenticate.
 	Challenge Challenge
 	// Flat403 answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
 	Flat403 bool
-	// Logger gets fetches that fail, and routers that disagree with the policy; by default it is [slog.Default].
+	// Logger gets fetches that fail, and routers that disagree with the policy; by default it is [slog.Default]. No answer depends on it.
 	Logger *slog.Logger
-	// Count adds one to a counter, as orbgate_decisions_total: see [Label].
+	// Count adds one to a counter, such as orbgate_decisions_total: see [Label]. If it panics, the gate logs that once, and answers as before.
 	Count func(counter string, labels ...Label)
-	// Audit gets a line of JSON for each decision. Requests wait for it.
+	// Audit gets a line of JSON for each decision. Requests wait for it. If it fails or panics, the gate logs that once, counts the line in
+	// orbgate_audit_lost_total, and answers as before.
 	Audit io.Writer
 }
 
@@ -97,10 +103,11 @@ type Gate struct {
 	fetching int
 	closed   bool
 	audit    sync.Mutex
-	said     sync.Once
+	// What was logged once.
+	said sync.Map
 }
 
-// New makes a gate. The error of a configuration with faults is an [*orbgate.Error] with every one of them, each with its place.
+// New makes a gate. The error of a configuration with errors is an [*orbgate.Error] with every one of them, each with its location.
 // Nothing is fetched before the first token: see [Gate.Warm].
 func New(config Config) (*Gate, error) {
 	if config.Policy == nil {
@@ -108,6 +115,10 @@ func New(config Config) (*Gate, error) {
 	}
 	options := steps.Options{
 		Templates: uint32(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
+		Public: config.Public,
+	}
+	if config.CorsPreflight {
+		options.CorsPreflight = steps.CorsPreflightPass
 	}
 	switch {
 	case config.Challenge.Full:
@@ -122,9 +133,17 @@ func New(config Config) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
+	engine := config.Policy.Load()
+	defer engine.Close()
+	// Without a policy yet, every request is denied.
+	if err := raw.CheckEngine(engine); err != nil && !errors.Is(err, orbgate.ErrClosed) {
+		raw.Close()
+		return nil, fmt.Errorf("gate: %w", err)
+	}
 	if config.Logger == nil {
 		config.Logger = slog.Default()
 	}
+	config.Logger = slog.New(quiet{config.Logger.Handler()})
 	g := &Gate{config: config, client: clientOf(config.Client), raw: raw, start: time.Now(), ended: make(chan struct{})}
 	g.background, g.cancel = context.WithCancel(context.Background())
 	return g, nil
@@ -183,8 +202,7 @@ type Request struct {
 	Authorization []string
 	// Upgrade, Origin and AccessControlRequestMethod have every value of those headers.
 	Upgrade, Origin, AccessControlRequestMethod []string
-	// HeaderNames are those of all headers, or at least those that contain `method` and those that begin with `http2-`, in any letter
-	// case. A header can override the method.
+	// HeaderNames are those of all headers, or at least those that contain `method`, in any letter case. A header can override the method.
 	HeaderNames []string
 	// Routed says that a router is outside, and Template is the one that it has taken; empty where it does not say.
 	Routed   bool
@@ -203,8 +221,10 @@ type Answer struct {
 	WWWAuthenticate, Allow string
 	// Refused is why the token is refused: a code for logs, of which the caller learns nothing.
 	Refused string
-	// Token is what is known of the token; nil where none is right.
+	// Token is what is known of the token; nil where none is right, and on a public route.
 	Token *Token
+	// PublicTemplate is that of an allowed request that needs no token, whose decision has no route; else it is empty.
+	PublicTemplate string
 	// Err says why there is no answer: the caller has gone away, or the gate or the engine is closed. It denies.
 	Err error
 	// The request that it answers.
@@ -302,6 +322,7 @@ func answerOf(step *steps.Step) Answer {
 	answer := Answer{
 		Decision: step.Decision.(orbgate.Decision), Status: step.HTTPStatus,
 		WWWAuthenticate: text(step.WWWAuthenticate), Allow: text(step.Allow), Refused: step.Refused,
+		PublicTemplate: step.PublicTemplate,
 	}
 	if kind := orbgate.TokenKind(step.TokenKind); kind != orbgate.KindNone {
 		answer.Token = &Token{
@@ -326,31 +347,40 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 		}
 	}
 	if step != nil && step.Audit != nil {
-		g.audit.Lock()
-		defer g.audit.Unlock()
-		if _, err := io.WriteString(g.config.Audit, *step.Audit+"\n"); err != nil {
-			g.count(terms.AuditLostTotal)
-		}
+		g.write(*step.Audit)
 	}
 	return answer
+}
+
+func (g *Gate) write(line string) {
+	err := g.guarded("Audit", func() error {
+		g.audit.Lock()
+		defer g.audit.Unlock()
+		_, err := io.WriteString(g.config.Audit, line+"\n")
+		return err
+	})
+	if err != nil {
+		g.count(terms.AuditLostTotal)
+	}
 }
 
 // Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not name.
 func (g *Gate) misrouted(route, matched string) {
 	g.count(terms.MisroutedTotal, Label{terms.LabelRoute, route}, Label{terms.LabelMatched, matched})
-	g.said.Do(func() {
-		g.config.Logger.Error("requests are denied: the router has taken a route that the policy lacks, or none, or the path was rewritten before the gate", "route", route, "matched", matched)
-	})
+	g.once("requests are denied: the router has taken a route that the policy lacks, or none, or the path was rewritten before the gate", "route", route, "matched", matched)
 }
 
 func (g *Gate) count(counter string, labels ...Label) {
 	if g.config.Count != nil {
-		g.config.Count(counter, labels...)
+		_ = g.guarded("Count", func() error {
+			g.config.Count(counter, labels...)
+			return nil
+		})
 	}
 }
 
 // Reload puts a new version of the policy in force, from a file: every later request is decided by it. The file must end in the end marker,
-// so that half a file is never taken. Otherwise, and if it has faults or cannot be read, the former policy stays, and the error is as that of
+// so that half a file is never taken. Otherwise, and if it has errors or cannot be read, the former policy stays, and the error is as that of
 // [orbgate.FromFile].
 func (g *Gate) Reload(path string) error {
 	result := terms.LoadLoaded
@@ -364,7 +394,11 @@ func (g *Gate) Reload(path string) error {
 		result = terms.LoadUnfinished
 		err = &orbgate.Error{Status: orbgate.StatusInvalidPolicy, Path: path, Message: path + ": the policy has no end marker, the line `...`: it may be half-written"}
 	default:
-		g.config.Policy.Store(engine)
+		if err = g.raw.CheckEngine(engine); err != nil {
+			result = terms.LoadRefused
+		} else {
+			g.config.Policy.Store(engine)
+		}
 	}
 	engine.Close()
 	g.count(terms.PolicyLoadsTotal, Label{terms.LabelResult, result})

@@ -180,7 +180,9 @@ func newGate(t *testing.T, i *issuer, config gate.Config) *gate.Gate {
 		engine.Close()
 	}
 	config.Tokens = i.tokens()
-	config.Logger = slog.New(slog.DiscardHandler)
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
 	made, err := gate.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -293,6 +295,56 @@ func TestARequestIsAnswered(t *testing.T) {
 	}
 	if strings.Contains(audit.String(), good) {
 		t.Error("the audit has a token")
+	}
+}
+
+// A writer, a handler of logs and a transport that fail.
+type broken struct{ logged *atomic.Int32 }
+
+func (broken) Write([]byte) (int, error)                       { panic("the disk is full") }
+func (broken) RoundTrip(*http.Request) (*http.Response, error) { panic("no way") }
+func (broken) Enabled(context.Context, slog.Level) bool        { return true }
+func (b broken) WithAttrs([]slog.Attr) slog.Handler            { return b }
+func (b broken) WithGroup(string) slog.Handler                 { return b }
+func (b broken) Handle(context.Context, slog.Record) error {
+	b.logged.Add(1)
+	panic("the disk is full")
+}
+
+func TestNoAnswerDependsOnHooks(t *testing.T) {
+	i := newIssuer(t)
+	fails := broken{new(atomic.Int32)}
+	fail := func(*http.Request) bool { panic("an error") }
+	protect := newGate(t, i, gate.Config{
+		Logger: slog.New(fails), Audit: fails, BonusOrbs: fail, Count: func(string, ...gate.Label) { panic("an error") },
+	})
+	server := httptest.NewServer(protect.Middleware(http.HandlerFunc(service)))
+	defer server.Close()
+	good := bearer(i.token(t, "rsa", nil))
+	for range 2 {
+		for headers, status := range map[string]int{good: 200, "A: b": 401} {
+			if got := call(t, server, "GET", orbs, headers); got.status != status {
+				t.Errorf("%s: %+v", headers, got)
+			}
+		}
+	}
+	if protect.Reload("/nowhere") == nil {
+		t.Error("it is loaded")
+	}
+	// Audit, Count, BonusOrbs and the reload, each once.
+	if logged := fails.logged.Load(); logged != 4 {
+		t.Errorf("%d are logged", logged)
+	}
+	router := newGate(t, i, gate.Config{Template: func(*http.Request) string { panic("an error") }})
+	unknown := httptest.NewServer(router.Middleware(http.HandlerFunc(service)))
+	defer unknown.Close()
+	if got := call(t, unknown, "GET", orbs, good); got.status != 404 {
+		t.Errorf("without a template: %+v", got)
+	}
+	without := newGate(t, i, gate.Config{Logger: slog.New(fails), Client: &http.Client{Transport: fails}})
+	request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{strings.TrimPrefix(good, "Authorization: ")}}
+	if got := without.Ask(t.Context(), request); got.Refused != "no_keys" {
+		t.Errorf("without keys: %+v", got)
 	}
 }
 
@@ -548,6 +600,66 @@ func TestACallerMayGoAwayAndAGateMayBeClosed(t *testing.T) {
 	}
 }
 
+func TestAPublicRouteNeedsNoToken(t *testing.T) {
+	i := newIssuer(t)
+	config := gate.Config{Public: []string{"GET /healthz", "GET /docs/{page}"}, CorsPreflight: true}
+	protect := newGate(t, i, config)
+	mux := http.NewServeMux()
+	mux.Handle("GET /healthz", gate.HandlerFunc(func(w http.ResponseWriter, _ *http.Request, call gate.Call) {
+		fmt.Fprint(w, call.Decision.Reason(), call.Token.Kind, call.Token.Subject)
+	}))
+	mux.HandleFunc("GET /docs/{$}", service)
+	server := httptest.NewServer(protect.Mux(mux))
+	defer server.Close()
+	expected := fmt.Sprint(orbgate.ReasonPublicRoute, orbgate.KindNone)
+	if got := call(t, server, "GET", "/healthz", bearer("nonsense")); got.status != 200 || got.body != expected {
+		t.Errorf("%+v", got)
+	}
+	for target, status := range map[string]int{"/docs/a": 404, "/healthz/": 400, orbs: 401} {
+		if got := call(t, server, "GET", target); got.status != status {
+			t.Errorf("%s: %+v", target, got)
+		}
+	}
+	ask := func(request gate.Request) gate.Answer { return protect.Ask(t.Context(), request) }
+	preflight := gate.Request{Method: "OPTIONS", Target: orbs, Origin: []string{"https://a.example"}, AccessControlRequestMethod: []string{"GET"}}
+	if answer := ask(preflight); !answer.IsAllow() {
+		t.Errorf("%+v", answer)
+	}
+	preflight.AccessControlRequestMethod[0] = "DELETE"
+	if answer := ask(preflight); answer.HTTPStatus() != 401 {
+		t.Errorf("%+v", answer)
+	}
+	if answer := ask(gate.Request{Method: "GET", Target: "/docs/a", Routed: true, Template: "/docs/{any}"}); answer.PublicTemplate != "/docs/{page}" {
+		t.Errorf("%+v", answer)
+	}
+	// A browser's question reaches the handler that answers it.
+	mux.HandleFunc("OPTIONS "+orbs, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	if got := call(t, server, "OPTIONS", orbs, "Origin: https://a.example", "Access-Control-Request-Method: GET"); got.status != 204 {
+		t.Errorf("%+v", got)
+	}
+	differences := new(gate.RoutesError)
+	if err := protect.CheckMux(mux); !errors.As(err, &differences) || differences.Undeclared != nil || !slices.Contains(differences.Unserved, "GET /docs/{page}") {
+		t.Errorf("%v", err)
+	}
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	policy := "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: ['POST /{any}'] } } } }\n...\n"
+	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := protect.Reload(file); err == nil || !strings.Contains(err.Error(), "fits the same paths") {
+		t.Errorf("%v", err)
+	}
+	engine, err := orbgate.FromYAML(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	config.Policy, config.Tokens = orbgate.NewHandle(engine), i.tokens()
+	if _, err := gate.New(config); err == nil || !strings.Contains(err.Error(), "fits the same paths") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAPolicyIsReplaced(t *testing.T) {
 	i := newIssuer(t)
 	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"
@@ -573,7 +685,7 @@ func TestAPolicyIsReplaced(t *testing.T) {
 	}
 }
 
-// How many tokens may wait for keys is bounded, so a caller that goes away must give its place back.
+// How many tokens may wait for keys is bounded, so a caller that goes away must give up its slot.
 func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
 	i := newIssuer(t)
 	protect := newGate(t, i, gate.Config{})
@@ -703,7 +815,7 @@ func TestARouterIsComparedWithThePolicy(t *testing.T) {
 	}
 }
 
-func TestAConfigurationWithFaultsIsRefused(t *testing.T) {
+func TestAConfigurationWithErrorsIsRefused(t *testing.T) {
 	engine, err := orbgate.External()
 	if err != nil {
 		t.Fatal(err)
@@ -711,7 +823,7 @@ func TestAConfigurationWithFaultsIsRefused(t *testing.T) {
 	handle := orbgate.NewHandle(engine)
 	_, err = gate.New(gate.Config{Policy: handle, Tokens: "orbgate_token: 1\nissuers:\n  - issuer: ''\n    audience: ''\n    kind: user\n"})
 	var failure *orbgate.Error
-	if !errors.As(err, &failure) || len(failure.Faults) != 2 || failure.Faults[0].Line != 3 || !errors.Is(err, orbgate.StatusInvalidConfiguration) {
+	if !errors.As(err, &failure) || len(failure.Diagnostics) != 2 || failure.Diagnostics[0].Line != 3 || !errors.Is(err, orbgate.StatusInvalidConfiguration) {
 		t.Errorf("%v", err)
 	}
 	for _, challenge := range []gate.Challenge{{Full: true, Realm: "\""}, {Realm: "orbs"}} {

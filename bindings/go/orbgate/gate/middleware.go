@@ -48,7 +48,12 @@ func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Ans
 // so that r.URL is no longer that of r.RequestURI, is denied: put [http.StripPrefix] inside the gate.
 func (g *Gate) AskHTTP(r *http.Request) Answer {
 	if g.config.Template != nil {
-		return g.AskRouted(r, g.config.Template(r))
+		template := ""
+		_ = g.guarded("Template", func() error {
+			template = g.config.Template(r)
+			return nil
+		})
+		return g.AskRouted(r, template)
 	}
 	return g.askWithBody(r, g.request(r))
 }
@@ -98,12 +103,15 @@ func (g *Gate) request(r *http.Request) Request {
 	}
 	for name := range r.Header {
 		// Few requests have one of those that the gate reads.
-		if lower := strings.ToLower(name); strings.Contains(lower, "method") || strings.HasPrefix(lower, "http2-") {
+		if strings.Contains(strings.ToLower(name), "method") {
 			request.HeaderNames = append(request.HeaderNames, name)
 		}
 	}
 	if g.config.BonusOrbs != nil {
-		request.AllowBonusOrbs = g.config.BonusOrbs(r)
+		_ = g.guarded("BonusOrbs", func() error {
+			request.AllowBonusOrbs = g.config.BonusOrbs(r)
+			return nil
+		})
 	}
 	// Whatever reads r.URL would see another path than the one that is decided: so no template is known.
 	request.Routed = isRewritten(r)
@@ -157,7 +165,7 @@ func templateOf(pattern, method string) string {
 // A Call is what a gate knows of an allowed call.
 type Call struct {
 	Decision orbgate.Decision
-	// Token is never nil.
+	// Token is never nil. On a public route its kind is [orbgate.KindNone], and nothing else is known, whatever token came.
 	Token *Token
 	// The request that was decided.
 	method, target string
@@ -189,6 +197,9 @@ type key struct{}
 func With(ctx context.Context, answer Answer) context.Context {
 	if !answer.IsAllow() {
 		return context.WithValue(ctx, key{}, nil)
+	}
+	if answer.Token == nil {
+		answer.Token = &Token{Kind: orbgate.KindNone}
 	}
 	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.method, answer.target})
 }

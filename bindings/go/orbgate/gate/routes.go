@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
 // A Route is one of a service.
@@ -58,7 +56,7 @@ func (g *Gate) CheckRoutes(routes []Route) error {
 	}
 	engine := g.config.Policy.Load()
 	defer engine.Close()
-	differences, err := steps.CheckRoutes(engine, methods, templates, uint32(g.config.Templates))
+	differences, err := g.raw.CheckRoutes(engine, methods, templates)
 	if err != nil || len(differences) == 0 {
 		return err
 	}
@@ -81,7 +79,15 @@ func (g *Gate) CheckMux(mux *http.ServeMux) error {
 	defer engine.Close()
 	var routes []Route
 	seen := map[Route]bool{}
+	var declared []Route
 	for _, route := range engine.Routes() {
+		declared = append(declared, Route{route.Method, route.Template})
+	}
+	for _, route := range g.config.Public {
+		method, template, _ := strings.Cut(route, " ")
+		declared = append(declared, Route{method, template})
+	}
+	for _, route := range declared {
 		request := &http.Request{Method: route.Method, URL: &url.URL{Path: Braces.path(route.Template)}}
 		_, pattern := mux.Handler(request)
 		chosen := Route{route.Method, templateOf(pattern, route.Method)}

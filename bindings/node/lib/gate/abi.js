@@ -17,6 +17,7 @@ const Options = struct({
   struct_size: "uint32_t", flags: "uint32_t", challenge: "uint32_t", templates: "uint32_t", realm: GivenStr, resource_metadata: GivenStr,
   ttl_ms: "uint32_t", ttl_min_ms: "uint32_t", ttl_max_ms: "uint32_t", ahead_percent: "uint32_t", max_stale_ms: "uint32_t",
   cooldown_ms: "uint32_t", burst: "uint32_t", retry_ms: "uint32_t", timeout_ms: "uint32_t", reserved: "uint32_t",
+  public_routes: pointer(GivenStr), public_route_count: SIZE, cors_preflight: "uint32_t", reserved2: "uint32_t",
 });
 
 const Request = struct({
@@ -35,7 +36,7 @@ const StepInfo = struct({
   struct_size: "uint32_t", kind: "uint32_t", attempt: "uint64_t", until_ms: MS, algorithm: Str, key: Str, message: Str, signature: Str,
   decision: Decision, http_status: "uint32_t", token_kind: "uint32_t", www_authenticate: Str, allow: Str, refused: Str, misrouted: Str,
   audit: Str, scopes: Str, issuer: Str, subject: Str, client: Str, actor: Str, id: Str, fingerprint: Str, expires_ms: MS,
-  packed: "uint64_t", scope_set: POINTER,
+  packed: "uint64_t", scope_set: POINTER, public_template: Str,
 });
 
 const FetchInfo = struct({ struct_size: "uint32_t", timeout_ms: "uint32_t", attempt: "uint64_t", max_bytes: "uint64_t", url: Str });
@@ -72,7 +73,8 @@ const gates = {
   issuerStatus: func("orbgate_key_status_issuer", STATUS, [HANDLE, SIZE, inout(IssuerStatus)]),
   statusFree: func("orbgate_key_status_free", "void", [HANDLE]),
 
-  checkRoutes: func("orbgate_engine_check_routes", STATUS, [HANDLE, pointer(GivenStr), pointer(GivenStr), SIZE, "uint32_t", out(FLEETING)]),
+  checkEngine: func("orbgate_gate_check_engine", STATUS, [HANDLE, HANDLE, out(POINTER)]),
+  checkRoutes: func("orbgate_gate_check_routes", STATUS, [HANDLE, HANDLE, pointer(GivenStr), pointer(GivenStr), SIZE, out(FLEETING)]),
   routeDifference: func("orbgate_route_difference", STATUS, [HANDLE, SIZE, inout(RouteDifference)]),
   differencesFree: func("orbgate_route_differences_free", "void", [HANDLE]),
   allowsBonusOrbs: func("orbgate_allows_bonus_orbs", STATUS, [BYTES, SIZE, out("uint8_t")]),

@@ -26,7 +26,7 @@ class Allowed {
     this.#engine = engineOf(answer);
     this.#question = question;
     this.decision = /** @type {import("../../index.js").Allow} */ (answer.decision);
-    this.token = /** @type {import("../../gate.js").VerifiedToken} */ (answer.token);
+    this.token = answer.token;
     Object.freeze(this);
   }
 
@@ -35,7 +35,7 @@ class Allowed {
     const allows = [0];
     check(gates.allowsBonusOrbs(body, lengthOf(body), allows), "cannot read a body");
     const { method, target } = this.#question;
-    return allows[0] === 0 ? this.decision.charge : this.#engine.decide(method, target, this.token, { allowBonusOrbs: true }).charge;
+    return allows[0] === 0 || this.token === null ? this.decision.charge : this.#engine.decide(method, target, this.token, { allowBonusOrbs: true }).charge;
   }
 }
 

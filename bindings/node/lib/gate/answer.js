@@ -14,8 +14,8 @@ const engines = new WeakMap();
 
 const engineOf = (/** @type {Answer} */ answer) => /** @type {InstanceType<typeof import("../engine.js").Engine>} */ (engines.get(answer));
 
-/** What is answered where there is no answer. */
-const FAULT = Object.freeze({ httpStatus: CODES.DEFAULT_HTTP_STATUS, headers: Object.freeze({}) });
+/** The answer if the gate has none of its own, because something failed. */
+const FAILURE = Object.freeze({ httpStatus: CODES.DEFAULT_HTTP_STATUS, headers: Object.freeze({}) });
 
 /**
  * @param {InstanceType<typeof import("../engine.js").Engine>} engine that has answered
@@ -36,7 +36,7 @@ function answerOf(engine, info) {
   }
   const answer = Object.freeze({
     isAllow, decision, headers, token: tokenOf(info), refused: text(info.refused), misrouted: text(info.misrouted),
-    httpStatus: isAllow ? null : info.http_status || CODES.DEFAULT_HTTP_STATUS,
+    publicTemplate: text(info.public_template), httpStatus: isAllow ? null : info.http_status || CODES.DEFAULT_HTTP_STATUS,
   });
   engines.set(answer, engine);
   return answer;
@@ -57,4 +57,4 @@ function tokenOf(info) {
 /** @type {Map<number, import("../../index.js").TokenKind>} */
 const KINDS = new Map([[CODES.TOKEN_KIND_USER, "user"], [CODES.TOKEN_KIND_ORGANISATION, "organisation"]]);
 
-module.exports = { FAULT, answerOf, engineOf };
+module.exports = { FAILURE, answerOf, engineOf };

@@ -1,6 +1,6 @@
 "use strict";
 // The routes of an application or a router of Express, and whether a gate sees their requests.
-const { isGate } = require("./seen.js");
+const { gateOf, isGate } = require("./seen.js");
 
 /** @typedef {import("../../gate.js").ServedRoute} ServedRoute */
 /** Whether a gate comes before what is added to a router, for a path of the whole application. @typedef {(path: string) => boolean} Covers */
@@ -98,10 +98,26 @@ function routesOfLayer({ path, methods, stack }, prefix, covers) {
   }));
 }
 
+/**
+ * A gate that a handler is or has: an application or a router of Express or Connect, anywhere in it.
+ * @param {any} handler
+ * @param {Set<unknown>} [known]
+ * @returns {ReturnType<typeof gateOf>}
+ */
+function gateWithin(handler, known = new Set()) {
+  if (gateOf(handler) !== undefined || known.has(handler)) {
+    return gateOf(handler);
+  }
+  known.add(handler);
+  // Of Express 4, `router` is an error until it has a route.
+  const layers = handler?.lazyrouter !== undefined && handler._router === undefined ? [] : stackOf(handler);
+  return layers.map((layer) => gateWithin(layer.route?.stack === undefined ? layer.handle : layer.route, known)).find((gate) => gate !== undefined);
+}
+
 /** A path of a template. */
 const sample = (/** @type {string} */ template) => template.split("/").map((segment) => segment.replace(/^:.*/, VALUE).replace(/\\(.)/g, "$1")).join("/");
 
 /** Whether a layer is for every path. */
 const isEverywhere = (/** @type {any} */ { slash, regexp }) => slash === true || regexp?.fast_slash === true;
 
-module.exports = { routesOfExpress, takenOf };
+module.exports = { gateWithin, routesOfExpress, takenOf };

@@ -1,7 +1,7 @@
 "use strict";
 // The plugin for Fastify. It knows the template of every request, and every route from the start.
 const { subscribe } = require("#system");
-const { FAULT } = require("./answer.js");
+const { FAILURE } = require("./answer.js");
 const { logOf } = require("./gate.js");
 const { isGuarded } = require("./guard.js");
 const { guard, isOpen, isRewritten, pass, questionOf, refuse } = require("./http.js");
@@ -53,9 +53,9 @@ function fastify(gate, { check = true, compare = true } = {}) {
         end: () => reply.send(),
       };
       if (isOpen(gate, raw, server)) {
-        return refuse(response, FAULT);
+        return refuse(response, FAILURE);
       }
-      // A hook before this one might have put another method in place of the one that the route was taken for; `rewriteUrl`, another path.
+      // A hook before this one might have replaced the method that the route was chosen by, and `rewriteUrl` the path.
       const isOther = is404 || ![routeOptions.method].flat().includes(raw.method) || isRewritten(raw, "");
       const template = !compare ? undefined : isOther ? null : routeOptions.url ?? null;
       return pass(gate, raw, response, questionOf(raw, template), () => next());
@@ -75,16 +75,16 @@ function fastify(gate, { check = true, compare = true } = {}) {
 function refuseDifferent(gate, instance, routes) {
   const within = routes.filter((one) => one.instance === instance || Object.prototype.isPrototypeOf.call(instance, one.instance));
   const differences = gate.checkRoutes(within.flatMap(servedOf));
-  const faults = /** @type {const} */ ([
+  const problems = /** @type {const} */ ([
     ["undeclared", "the policy lacks routes that the service has"],
     ["ungated", "the gate does not see routes that were added before it"],
-  ]).flatMap(([kind, fault]) => {
+  ]).flatMap(([kind, problem]) => {
     const found = differences.filter((one) => one.kind === kind);
     const list = found.map(({ route, decidedAs }) => (decidedAs === null ? route : `${route} (decided as ${decidedAs})`));
-    return list.length === 0 ? [] : [`${fault}: ${list.join(", ")}`];
+    return list.length === 0 ? [] : [`${problem}: ${list.join(", ")}`];
   });
-  if (faults.length > 0) {
-    throw new Error(faults.join("; "));
+  if (problems.length > 0) {
+    throw new Error(problems.join("; "));
   }
   const outside = routes.filter(({ isGated }) => !isGated).flatMap(servedOf);
   if (outside.length > 0) {

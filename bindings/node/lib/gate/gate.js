@@ -65,6 +65,7 @@ class Gate {
       throw error;
     }
     freed.register(this, [this.#gate, this.#verifier], this);
+    this.#check(this.#policy.load());
     this.#observer = new Observer(options);
     this.#keys = new Keys(() => this.#open(), options.fetch ?? fetch, this.#observer.log);
   }
@@ -90,8 +91,9 @@ class Gate {
       const engine = Engine.fromFile(file);
       if (!engine.hasEndMarker) {
         const path = String(file);
-        throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, faults: [] });
+        throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, diagnostics: [] });
       }
+      this.#check(engine);
       this.#policy.store(engine);
       this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is in force: ${engine.digest}`);
       return engine;
@@ -134,7 +136,7 @@ class Gate {
 
   /** @param {Iterable<import("../../gate.js").ServedRoute>} routes */
   checkRoutes(routes) {
-    return differences(this.#policy.load(), routes);
+    return differences(this.#open(), this.#policy.load(), routes);
   }
 
   close() {
@@ -154,6 +156,14 @@ class Gate {
   static {
     againOf = (gate, question) => gate.#ask({ question, counts: ({ isAllow }) => !isAllow });
     logOf = (gate) => gate.#observer.log;
+  }
+
+  /**
+   * Throws if a path fits both a public route and a route of the policy.
+   * @param {OneEngine} engine
+   */
+  #check(engine) {
+    made((_, error) => gates.checkEngine(this.#open(), openOf(engine), error));
   }
 
   #open() {

@@ -9,13 +9,24 @@ const EVENTS = ["upgrade", "connect", "checkContinue", "checkExpectation"];
 /** @type {WeakSet<object>} */
 const guarded = new WeakSet();
 
+/** Answers a request, or lets it go on. @typedef {(request: any, response: any, next: () => void) => void} Ask */
+
+/**
+ * Makes it the guard of a server.
+ * @param {Server} server
+ * @param {Ask} ask
+ */
+function guardBy(server, ask) {
+  guarded.add(server);
+  intercept(server, ask);
+}
+
 /**
  * Has every event of the server that carries a request asked about by `ask` before its listeners get it.
  * @param {Server} server
- * @param {(request: any, response: any, next: () => void) => void} ask
+ * @param {Ask} ask
  */
 function intercept(server, ask) {
-  guarded.add(server);
   const { emit } = server;
   server.emit = (name, ...args) => {
     const [request, output] = args;
@@ -76,4 +87,4 @@ function unguarded(server, session) {
 /** Whether a server has a guard. */
 const isGuarded = (/** @type {Server} */ server) => guarded.has(server);
 
-module.exports = { intercept, isGuarded, unguarded };
+module.exports = { guardBy, intercept, isGuarded, unguarded };

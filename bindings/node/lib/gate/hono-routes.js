@@ -14,8 +14,8 @@ const answers = (/** @type {Route} */ { handler }) => unwrapped(handler).length 
 const mayAnswer = (/** @type {Route} */ { method, path }) => method !== "ALL" && !path.includes("*");
 
 /**
- * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, which middleware has put
- * in place of the one that came. None: nothing says who answers.
+ * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, because
+ * middleware has replaced the one that came. None: nothing says who answers.
  * @param {Route[]} routes that fit, in their order
  * @param {string} method
  */

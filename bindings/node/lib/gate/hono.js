@@ -9,7 +9,7 @@ const { refused } = require("./web.js");
  * @param {import("../../gate.js").HonoOptions} [options]
  */
 function hono(gate, { compare = true } = {}) {
-  return asGate(async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
+  return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
     const templates = compare ? [...taken(matchedRoutes.slice(routeIndex + 1), raw.method)] : [undefined];
     // Node's server is known by the request that it has made this one of.

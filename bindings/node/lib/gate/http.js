@@ -1,10 +1,11 @@
 "use strict";
 // Requests and responses of Node's servers: `node:http`, Connect, Express, and Fastify above them.
+const { subscribe } = require("#system");
 const { Allowed, allow } = require("./allowed.js");
-const { FAULT } = require("./answer.js");
-const { takenOf } = require("./express-routes.js");
+const { FAILURE } = require("./answer.js");
+const { gateWithin, takenOf } = require("./express-routes.js");
 const { againOf, logOf } = require("./gate.js");
-const { intercept, unguarded } = require("./guard.js");
+const { guardBy, intercept, unguarded } = require("./guard.js");
 const { compareRoutes } = require("./routed.js");
 const { asGate } = require("./seen.js");
 
@@ -42,7 +43,7 @@ function questionOf(request, template) {
 }
 
 /** Of the names of headers, in small letters, those that a gate wants. */
-const namesOf = (/** @type {string[]} */ names) => names.filter((name) => name.includes("method") || name.startsWith("http2-"));
+const namesOf = (/** @type {string[]} */ names) => names.filter((name) => name.includes("method"));
 
 /**
  * Answers a denial: nothing but its status and what HTTP wants with it.
@@ -50,7 +51,7 @@ const namesOf = (/** @type {string[]} */ names) => names.filter((name) => name.i
  * @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>> }} answer
  */
 function refuse(response, { httpStatus, headers }) {
-  response.writeHead(httpStatus ?? FAULT.httpStatus, { "content-length": "0", ...headers });
+  response.writeHead(httpStatus ?? FAILURE.httpStatus, { "content-length": "0", ...headers });
   response.end();
 }
 
@@ -65,7 +66,7 @@ function answered(gate, ask, response, next) {
   const settle = (/** @type {Answer} */ answer) => (answer.isAllow ? next(answer) : refuse(response, answer));
   const fail = (/** @type {unknown} */ error) => {
     logOf(gate).error(`orbgate: a request is denied: ${error instanceof Error ? error.message : error}`);
-    refuse(response, FAULT);
+    refuse(response, FAILURE);
   };
   let answer;
   try {
@@ -152,18 +153,33 @@ function isOpen(gate, request, server = request.socket?.server) {
  * @param {import("../../gate.js").GuardedServer} server
  */
 function guard(gate, server) {
-  intercept(server, (request, response, next) => pass(gate, request, response, questionOf(request), next));
+  guardBy(server, (request, response, next) => pass(gate, request, response, questionOf(request), next));
   return server;
 }
+
+/** The servers whose listeners have a gate, so that what passes it is refused until there is a guard. @type {WeakSet<object>} */
+const watched = new WeakSet();
+
+// A server is known by its connection: before its first request, which might be an upgrade.
+subscribe("net.server.socket", (/** @type {any} */ { socket: { server } }) => {
+  if (server === undefined || watched.has(server)) {
+    return;
+  }
+  const gate = server.listeners("request").map((/** @type {unknown} */ one) => gateWithin(one)).find((/** @type {unknown} */ one) => one !== undefined);
+  if (gate !== undefined) {
+    watched.add(server);
+    intercept(server, (request, response, next) => (isOpen(gate, request, server) ? refuse(response, FAILURE) : next()));
+  }
+});
 
 /**
  * @param {Gate} gate
  * @param {(request: any, response: any) => void} next
  */
 function listener(gate, next) {
-  return (/** @type {any} */ request, /** @type {any} */ response) => (
-    isOpen(gate, request) ? refuse(response, FAULT) : pass(gate, request, response, questionOf(request), () => next(request, response))
-  );
+  return asGate(gate, (/** @type {any} */ request, /** @type {any} */ response) => (
+    isOpen(gate, request) ? refuse(response, FAILURE) : pass(gate, request, response, questionOf(request), () => next(request, response))
+  ));
 }
 
 /**
@@ -178,7 +194,7 @@ const routeOf = ({ baseUrl = "", url = "", route }) => (
 const pathOf = (/** @type {string} */ url) => url.split("?", 1)[0] ?? "";
 
 /**
- * Whether something has put another path in place of the one that came. What a mounted router of Express cuts off is in `baseUrl`.
+ * Whether something has replaced the path that came. What a mounted router of Express cuts off is in `baseUrl`.
  * @param {Request} request
  * @param {string} [baseUrl]
  */
@@ -192,17 +208,17 @@ function middleware(gate) {
   /** What routers have taken where it was the decided one, so that they are compared once. @type {Set<string>} */
   const agreed = new Set();
 
-  return asGate((/** @type {any} */ request, /** @type {any} */ response, /** @type {() => void} */ next) => {
+  return asGate(gate, (/** @type {any} */ request, /** @type {any} */ response, /** @type {() => void} */ next) => {
     if (isOpen(gate, request)) {
-      return refuse(response, FAULT);
+      return refuse(response, FAILURE);
     }
     const question = questionOf(request, isRewritten(request) ? null : routeOf(request));
-    return pass(gate, request, response, question, ({ decision }) => {
+    return pass(gate, request, response, question, ({ decision, publicTemplate }) => {
       compareRoutes(request, (goOn) => {
         // A handler that sees another method or path was not decided about.
         const isOther = request.method !== question.method || isRewritten(request);
         const template = isOther ? null : routeOf(request) ?? null;
-        const pair = `${decision.policy} ${decision.route} ${template}`;
+        const pair = `${decision.policy} ${decision.route ?? publicTemplate} ${template}`;
         if (agreed.has(pair)) {
           return goOn();
         }

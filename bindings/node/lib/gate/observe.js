@@ -10,7 +10,8 @@ const { NAMES } = require("../names.js");
 class Observer {
   #count;
   #audit;
-  #saidMisrouted = false;
+  /** What was logged once. @type {Set<string>} */
+  #said = new Set();
 
   /** @param {Options} options */
   constructor({ count, audit, log = console }) {
@@ -40,7 +41,10 @@ class Observer {
       this.#misrouted(route ?? "", misrouted);
     }
     if (line !== null) {
-      this.#guarded(() => this.#audit?.(line));
+      attempt(() => this.#audit?.(line), (error) => {
+        this.#once("audit lines are lost: `audit` failed", error);
+        this.#counted(NAMES.AUDIT_LOST_TOTAL, {});
+      });
     }
   }
 
@@ -60,11 +64,8 @@ class Observer {
    */
   #misrouted(route, matched) {
     this.#counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
-    if (!this.#saidMisrouted) {
-      this.#saidMisrouted = true;
-      const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has taken \`${matched}\``;
-      this.log.error(`orbgate: requests of \`${route}\` are denied: ${taken}`);
-    }
+    const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has taken \`${matched}\``;
+    this.#once("requests are denied because the router disagrees with the policy", `\`${route}\`: ${taken}`);
   }
 
   /**
@@ -72,17 +73,19 @@ class Observer {
    * @param {Record<string, string>} labels
    */
   #counted(name, labels) {
-    if (this.#count !== undefined) {
-      this.#guarded(() => this.#count?.(name, labels));
-    }
+    attempt(() => this.#count?.(name, labels), (error) => this.#once("counts are lost: `count` failed", error));
   }
 
   /**
-   * No answer depends on who observes it.
-   * @param {() => unknown} observe
+   * Logs an error once.
+   * @param {string} message
+   * @param {unknown} why
    */
-  #guarded(observe) {
-    attempt(observe, (error) => this.log.error(`orbgate: a hook failed: ${error instanceof Error ? error.message : error}`));
+  #once(message, why) {
+    if (!this.#said.has(message)) {
+      this.#said.add(message);
+      this.log.error(`orbgate: ${message}: ${why instanceof Error ? why.message : why}`);
+    }
   }
 }
 

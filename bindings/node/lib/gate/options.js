@@ -12,7 +12,10 @@ const KEYS = {
   cooldownMs: "cooldown_ms", burst: "burst", retryMs: "retry_ms", timeoutMs: "timeout_ms",
 };
 
-const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log"];
+const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight"];
+
+/** @type {Record<string, number>} */
+const CORS_PREFLIGHTS = { deny: CODES.CORS_PREFLIGHT_DENY, pass: CODES.CORS_PREFLIGHT_PASS };
 
 /**
  * Refuses a name that there is not: an option that is misspelt would be off.
@@ -26,18 +29,28 @@ function known(given, names) {
   }
 }
 
+/**
+ * @param {Record<string, number>} codes
+ * @param {string} name
+ * @param {string} about
+ */
+function codeOf(codes, name, about) {
+  if (!Object.hasOwn(codes, name)) {
+    throw new TypeError(`${about} ${Object.keys(codes).join(", ")}, not \`${name}\``);
+  }
+  return codes[name];
+}
+
 /** @param {import("../../index.js").Text} value */
 const given = (value) => ({ data: whole(value), len: lengthOf(value) });
 
 /** @param {import("../../gate.js").GateOptions} options */
 function optionsOf(options) {
-  const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {} } = options;
+  const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {}, public: routes = [], corsPreflight = "deny" } = options;
   known(options, OTHERS);
   known(keys, Object.keys(KEYS));
-  const number = CHALLENGES[challenge];
-  if (number === undefined) {
-    throw new TypeError(`a challenge is ${Object.keys(CHALLENGES).join(", ")}, not \`${challenge}\``);
-  }
+  const number = codeOf(CHALLENGES, challenge, "a challenge is");
+  const preflight = codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is");
   const times = Object.entries(KEYS).map(([name, field]) => [field, keys[/** @type {keyof typeof KEYS} */ (name)] ?? 0]);
   const flags = (options.flat403 === true ? CODES.GATE_FLAT_403 : 0)
     | (options.ignoreMethodOverride === true ? CODES.GATE_IGNORE_METHOD_OVERRIDE : 0)
@@ -45,6 +58,7 @@ function optionsOf(options) {
   return {
     struct_size: gateSizes.Options, flags, challenge: number, templates: CODES.TEMPLATES_COLONS, realm: given(realm),
     resource_metadata: given(resourceMetadata), ...Object.fromEntries(times), reserved: 0,
+    public_routes: routes.map(given), public_route_count: routes.length, cors_preflight: preflight, reserved2: 0,
   };
 }
 

@@ -12,15 +12,16 @@ const { given } = require("./options.js");
 /** @typedef {import("../../gate.js").ServedRoute} ServedRoute */
 
 /**
+ * @param {number} gate
  * @param {InstanceType<typeof import("../engine.js").Engine>} engine
  * @param {Iterable<ServedRoute>} routes
  * @returns {import("../../gate.js").RouteDifference[]}
  */
-function differences(engine, routes) {
+function differences(gate, engine, routes) {
   const served = [...routes];
   const [methods, templates] = [served.map(({ method }) => given(method.toUpperCase())), served.map(({ template }) => given(template))];
   const found = [0];
-  const status = gates.checkRoutes(openOf(engine), methods, templates, served.length, CODES.TEMPLATES_COLONS, found);
+  const status = gates.checkRoutes(gate, openOf(engine), methods, templates, served.length, found);
   check(status, "cannot compare routes");
   const pointer = /** @type {number} */ (found[0]);
   try {

@@ -1,7 +1,7 @@
 "use strict";
 // Requests and responses of the Fetch API: Hono, Workers, Deno, Bun.
 const { Allowed, allow } = require("./allowed.js");
-const { FAULT } = require("./answer.js");
+const { FAILURE } = require("./answer.js");
 const { againOf, logOf } = require("./gate.js");
 const { VALUES, askOnce, hasPassed, isOpen, namesOf } = require("./http.js");
 
@@ -25,7 +25,7 @@ async function refused(gate, request, [first, ...others], incoming) {
   let answer;
   try {
     if (incoming !== undefined && isOpen(gate, incoming)) {
-      return responseOf(FAULT);
+      return responseOf(FAILURE);
     }
     const { method, url, headers } = request;
     // Several values come joined by a comma, which no token has.
@@ -44,14 +44,14 @@ async function refused(gate, request, [first, ...others], incoming) {
     }
   } catch (error) {
     logOf(gate).error(`orbgate: a request is denied: ${error instanceof Error ? error.message : error}`);
-    answer = FAULT;
+    answer = FAILURE;
   }
   return responseOf(answer);
 }
 
 /** @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>> }} answer */
 const responseOf = ({ httpStatus, headers }) => (
-  new Response(null, { status: httpStatus ?? FAULT.httpStatus, headers: { ...headers, "content-length": "0" } })
+  new Response(null, { status: httpStatus ?? FAILURE.httpStatus, headers: { ...headers, "content-length": "0" } })
 );
 
 /**

@@ -18,7 +18,7 @@ issuers:
 
 const ask = (/** @type {string} */ path, /** @type {string} */ bearer) => new Request(`https://api.example.com/api/v1/external/${path}`, { headers: { authorization: `Bearer ${bearer}` } });
 const right = ask("orbs", token);
-console.log((await refusal(gate, right))?.status, allowed(right)?.token.subject);
+console.log((await refusal(gate, right))?.status, allowed(right)?.token?.subject);
 for (const request of [ask("orbs", `${token.slice(0, -20)}${"A".repeat(20)}`), new Request(right.url), ask("nowhere", token)]) {
   console.log((await refusal(gate, request))?.status);
 }

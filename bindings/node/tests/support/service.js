@@ -10,14 +10,15 @@ const { issuer } = require("./issuer.js");
  * A gate under the table of the specification, what it counts and logs, and headers with a token of its issuer.
  * @param {import("node:test").TestContext} context
  * @param {Engine} [engine]
+ * @param {import("orbgate/gate").GateOptions} [more]
  */
-async function gated(context, engine = Engine.external()) {
+async function gated(context, engine = Engine.external(), more = {}) {
   const { tokens, token } = await issuer(context);
   const counted = /** @type {string[]} */ ([]);
   const count = (/** @type {string} */ name, /** @type {object} */ labels) => void counted.push([name, ...Object.values(labels)].join(" "));
   const logged = /** @type {string[]} */ ([]);
   const log = (/** @type {string} */ message) => void logged.push(message);
-  const gate = new Gate(engine, tokens, { log: { info: log, warn: log, error: log }, count });
+  const gate = new Gate(engine, tokens, { log: { info: log, warn: log, error: log }, count, ...more });
   const bearer = (/** @type {string} */ scope) => ({ authorization: `Bearer ${token(scope)}` });
   return { gate, counted, logged, bearer };
 }

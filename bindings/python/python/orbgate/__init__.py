@@ -29,10 +29,13 @@ __version__ = _native.VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from . import audit as audit
+    from . import logs as logs
+    from . import openapi as openapi
     from ._explain import Explanation, NearMiss, TargetRule
     from ._property import Allowed, PropertyResult, Witness
     from ._questions import (
-        Fault,
+        Diagnostic,
         LeastScopes,
         Need,
         Reach,
@@ -58,10 +61,10 @@ __all__ = [
     "Decision",
     "DecisionTable",
     "Detail",
+    "Diagnostic",
     "Diff",
     "Effect",
     "Explanation",
-    "Fault",
     "Finding",
     "InternalError",
     "LeastScopes",
@@ -98,7 +101,15 @@ for _class in (ConfigError, Detail, Effect, InternalError, NoPropertyError, NoRo
     _class.__module__ = __name__
 
 
+# Modules that are imported when they are asked for.
+_MODULES = ("audit", "logs", "openapi")
+
+
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
     # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
@@ -109,4 +120,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._questions import Fault
+    from ._questions import Diagnostic
     from ._native import Decision
     from ._property import Witness
 
@@ -16,7 +16,7 @@ class OrbgateError(Exception):
 
 
 class PolicyError(OrbgateError, ValueError):
-    """A policy that cannot be used, with every fault found in it, in the order of the file.
+    """A policy that cannot be used, with every error found in it, in the order of the file.
 
     >>> from orbgate import Policy
     >>> Policy.from_yaml("orbgate: 2\\napis: {}")
@@ -25,26 +25,26 @@ class PolicyError(OrbgateError, ValueError):
     orbgate.PolicyError: 1:10: `orbgate` must be the plain number 1, the version of the format, not `2`
     """
 
-    def __init__(self, faults: Iterable[tuple[int, int, str]], file: str | None = None) -> None:
-        from ._questions import Fault
+    def __init__(self, diagnostics: Iterable[tuple[int, int, str]], file: str | None = None) -> None:
+        from ._questions import Diagnostic
 
-        self.faults: tuple[Fault, ...] = tuple(Fault(*fault) for fault in faults)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)
         self.file = file
-        super().__init__(self.faults, file)
+        super().__init__(self.diagnostics, file)
 
     @property
     def line(self) -> int:
-        """The line of the first fault, from 1."""
-        return self.faults[0].line
+        """The line of the first error, from 1."""
+        return self.diagnostics[0].line
 
     @property
     def column(self) -> int:
-        """The column of the first fault in characters, from 1."""
-        return self.faults[0].column
+        """The column of the first error in characters, from 1."""
+        return self.diagnostics[0].column
 
     def __str__(self) -> str:
         prefix = "" if self.file is None else f"{self.file}:"
-        return "\n".join(f"{prefix}{fault}" for fault in self.faults)
+        return "\n".join(f"{prefix}{diagnostic}" for diagnostic in self.diagnostics)
 
 
 class PropertyError(OrbgateError, AssertionError):
@@ -82,7 +82,7 @@ class PropertyWarning(UserWarning):
 
 
 class ConfigError(PolicyError):
-    """A file of issuers that cannot be used, with every fault found in it, in the order of the file."""
+    """A file of issuers that cannot be used, with every error found in it, in the order of the file."""
 
 
 class NoRouteError(OrbgateError, LookupError):
@@ -105,12 +105,12 @@ class TableError(OrbgateError, ValueError):
 
 
 class InternalError(OrbgateError, RuntimeError):
-    """A fault of this package: what was asked is not answered, and nothing is allowed by it."""
+    """An error of this package: what was asked is not answered, and nothing is allowed by it."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
     def __str__(self) -> str:
-        return f"a fault of orbgate, please report it: {self.args[0]}"
+        return f"an error of orbgate, please report it: {self.args[0]}"
 
 

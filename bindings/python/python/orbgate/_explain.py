@@ -25,7 +25,7 @@ class TargetRule(NamedTuple):
 class NearMiss(NamedTuple):
     """A route that nearly decides a call: why it does not, and `meant`, a target that it decides, where the call's seems misspelt.
 
-    `line` and `column` are the route's place in the policy.
+    `line` and `column` are the route's location in the policy.
     """
 
     route: str

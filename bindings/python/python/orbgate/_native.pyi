@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, final, overload
 
 from typing_extensions import Self, disjoint_base
@@ -23,6 +23,7 @@ __all__ = [
     "Fetch",
     "Gate",
     "Policy",
+    "PublicRoutes",
     "SigningKey",
     "Token",
     "Waiting",
@@ -283,6 +284,8 @@ class Answer:
     def refused(self) -> str | None: ...
     @property
     def misrouted(self) -> str | None: ...
+    @property
+    def public_template(self) -> str | None: ...
     def __bool__(self) -> bool: ...
 
 @final
@@ -318,7 +321,10 @@ class Gate:
         resource_metadata: str | None = None,
         flat_403: bool = False,
         ignore_method_override: bool = False,
+        public: Sequence[str] = ...,
+        cors_preflight: str = "deny",
     ) -> Self: ...
+    def check_public(self, policy: Policy) -> None: ...
     def ask(
         self,
         policy: Policy,
@@ -350,6 +356,12 @@ class Gate:
     def keys(self) -> list[tuple[str, int, str | None]]: ...
 
 @final
+class PublicRoutes:
+    def __new__(cls, routes: Sequence[str]) -> Self: ...
+    def check(self, policy: Policy) -> None: ...
+    def route(self, policy: Policy, method: str | bytes, target: str | bytes) -> str | None: ...
+
+@final
 class Waiting:
     @property
     def until(self) -> float: ...
@@ -370,6 +382,6 @@ class SigningKey:
     def token(self, header: str, claims: str) -> str: ...
 
 def check_routes(
-    policy: Policy, routes: list[tuple[str, str]]
+    gate: Gate, policy: Policy, routes: list[tuple[str, str]]
 ) -> tuple[list[tuple[str, str | None]], list[str], str] | None: ...
 def allows_bonus_orbs(body: bytes) -> bool: ...

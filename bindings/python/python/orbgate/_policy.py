@@ -54,7 +54,7 @@ class Policy(_native.Policy):
     def from_yaml(cls, text: str | bytes) -> Policy:
         """Reads a policy.
 
-        Raises `PolicyError` with every fault of it.
+        Raises `PolicyError` with every error of it.
         """
         return cls(text)
 
@@ -62,7 +62,7 @@ class Policy(_native.Policy):
     def from_file(cls, path: str | os.PathLike[str]) -> Policy:
         """Reads a policy's file, a regular one: a pipe would make its reader wait.
 
-        Raises `PolicyError` with every fault of it, and `OSError` where it cannot be read.
+        Raises `PolicyError` with every error of it, and `OSError` where it cannot be read.
         """
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -377,7 +377,7 @@ class Policy(_native.Policy):
         >>> [(case.passed, case.differences) for case in found]
         [(False, ('orbs: expected free, found unstated',))]
 
-        Raises `PolicyError` with every fault of the file.
+        Raises `PolicyError` with every error of the file.
         """
         from ._rows import Rows
         from ._versions import CaseResult
@@ -392,7 +392,7 @@ class Policy(_native.Policy):
         >>> found.holds, found.rules, found.witnesses[0].requests[0].target
         (False, 39, '/api/v1/external/orbs')
 
-        Raises `PolicyError` with every fault of the file.
+        Raises `PolicyError` with every error of the file.
         """
         from ._property import PropertyResult, witnesses_of
         from ._rows import Rows
@@ -408,7 +408,9 @@ class Policy(_native.Policy):
     ) -> None:
         """Proves that none of these callers may call any of these routes, with any request.
 
-        A route is "/path", "METHOD /path", "scope SCOPE" or "*"; a segment "*" is any one, at the end one or more. The callers have a
+        "METHOD /items/{id}" and "/items/{id}" mean a route of the policy, and the calls that it decides. With "*" in place of "{id}" they mean
+        paths, whichever routes decide them: a segment "*" is any one, at the end one or more. "scope SCOPE" is a scope asked for
+        without a route, and "*" is everything. The callers have a
         token of this kind, or of any, with these scopes and no others, or with any; `scopes=""` is a token without scopes.
 
         >>> Policy.external().assert_never("scope write:inference", kind="organisation")
@@ -472,7 +474,7 @@ class Policy(_native.Policy):
         >>> [(row.name, row.lacking) for row in found.rows if any(row.outcomes.values())]
         [('GET /api/v1/external/orbs', ('bonus', 'scope_missing'))]
 
-        Raises `PolicyError` with every fault of the first file that has some.
+        Raises `PolicyError` with every error of the first file that has some.
         """
         from ._rows import Rows
         from ._versions import Coverage, CoveredRow

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ._terms import Reason
 
 
-class Fault(NamedTuple):
+class Diagnostic(NamedTuple):
     """One thing that is wrong with a policy, and where; both numbers start at 1, the column counts characters."""
 
     line: int

@@ -111,8 +111,8 @@ class Rows(list[Row]):
 
     def _cells(self, columns: Iterable[str] | None) -> tuple[list[str], list[list[str]]]:
         names = list(self.columns if columns is None else columns)
-        places = [self.columns.index(name) for name in names]
-        return names, [[_cell(row[place]) for place in places] for row in self]
+        positions = [self.columns.index(name) for name in names]
+        return names, [[_cell(row[position]) for position in positions] for row in self]
 
 
 def _cell(value: Any) -> str:

@@ -49,6 +49,7 @@ class Reason(_Code):
     SCOPE_NOT_APPLICABLE = "scope_not_applicable"
     SCOPE_MISSING = "scope_missing"
     SCOPE_HELD = "scope_held"
+    PUBLIC_ROUTE = "public_route"
     # end of Reason
 
     @property

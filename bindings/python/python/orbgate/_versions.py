@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Change(NamedTuple):
     """A change of an answer, with a request that shows it: a method and a target, or else a scope.
 
-    `labels` says what it is: "wider", "narrower", "cheaper", "dearer", "other cost", "vanished". `before` and `after` say what is
+    `labels` says what it is: "wider", "narrower", "cheaper", "costlier", "other cost", "removed". `before` and `after` say what is
     demanded, None where nobody is allowed. `wider` and `narrower` are tokens that are newly allowed and newly denied, `payer` is one
     that pays another cost.
     """
@@ -79,7 +79,7 @@ class CaseResult(NamedTuple):
 class CoveredRow(NamedTuple):
     """A row of the policy's table, a route or a scope without routes, and how often each of its outcomes was decided as expected.
 
-    `name` is "METHOD /template" or the scope, `line` and `column` are its place in the policy. An outcome is a reason, or "bonus":
+    `name` is "METHOD /template" or the scope, `line` and `column` are its location in the policy. An outcome is a reason, or "bonus":
     allowed, and bonus orbs may be used.
     """
 

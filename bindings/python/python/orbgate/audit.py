@@ -23,15 +23,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._extras import needs
 from ._rows import Rows
+from ._terms import Reason
 
 if TYPE_CHECKING:
     from . import logs
+    from ._count.bulk import Apart
+    from ._count.unread import UnreadReason
     from ._policy import Policy
+    from ._read.reader import Log
     from ._report.verify import Checked
     from ._terms import TokenKind
-    from .logs import Log
-    from .logs._bulk import Apart
-    from .logs._unread import UnreadReason
 
 __all__ = ["Check", "Privilege", "Privileges", "check", "privileges", "verify"]
 
@@ -104,6 +105,11 @@ class Privileges(NamedTuple):
         return tuple(filter(None, said))
 
     @property
+    def uncounted(self) -> int:
+        """How many calls were decided and are not counted for a caller, or with a token that may hold anything."""
+        return self.left_out + self.without_caller + self.with_unknown_token
+
+    @property
     def is_complete(self) -> bool:
         """Whether every call of the log was counted, and for its caller, with what its token holds."""
         return not self.not_counted
@@ -119,7 +125,7 @@ class Privileges(NamedTuple):
         `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2). `remove` says which scopes that takes
         away, `unknown` which of those in `scope` the policy does not have: another service may need them, which this log does not say.
         """
-        from .logs._unread import to_dicts
+        from ._count.unread import to_dicts
 
         clients = (
             {"client_id": row.caller, "scope": " ".join(sorted([*row.used, *row.unknown])), "remove": " ".join(row.unused), "unknown": " ".join(row.unknown)}
@@ -149,13 +155,13 @@ class Check(NamedTuple):
     def why(self) -> tuple[str, ...]:
         """Why it does not pass: who holds too much, and what was not counted; nothing where it passes."""
         from ._number import number
-        from .logs._notes import nothing_decided
+        from ._read.notes import nothing_decided
 
         over = (f"holding too much: {number(len(self.over), 'caller')}",) if self.over else ()
         nothing = () if self.found.calls else (nothing_decided(self.found.unread),)
         if self.found.calls and not self.found.with_valid_token:
             nothing = ("No call has a valid token, so nobody was checked.",)
-        return (*nothing, *over, *(f"not counted: {said}" for said in self.found.not_counted))
+        return () if self.passed else (*nothing, *over, *(f"not counted: {said}" for said in self.found.not_counted))
 
 
 def privileges(
@@ -168,6 +174,7 @@ def privileges(
     scopes: str | None = None,
     time_unit: str | None = None,
     time_zone: str | None = None,
+    public: Sequence[str] | None = None,
     watch: Callable[[], None] | None = None,
 ) -> Privileges:
     """Finds what each caller holds, uses and never uses.
@@ -175,14 +182,14 @@ def privileges(
     `log` and the arguments from `format` on are those of `orbgate.logs.read`, or `log` is a reader, which has all of them; `watch` is called
     after each part. Raises what `orbgate.logs.read` raises.
     """
-    needs("pyarrow", "logs")
+    pc = needs("pyarrow.compute", "logs")
     from . import logs
-    from ._report.log import Decided
-    from .logs._bulk import apart
-    from .logs._bulk import named as outlying
-    from .logs._unread import by_reason
+    from ._count.bulk import apart
+    from ._count.bulk import named as outlying
+    from ._count.decided import Decided
+    from ._count.unread import by_reason
 
-    said = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
+    said = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone, "public": public}
     if not isinstance(log, logs.Reader):
         options: Any = said
         log = logs.read(log, **options)
@@ -190,7 +197,9 @@ def privileges(
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
     decided, callers = Decided(log, policy, watch), _Callers(policy)
     for part in decided.parts():
-        callers.add(part.calls, part.decided)
+        # A call that needs no token says nothing of anyone's scopes.
+        needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)
+        callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
     found = apart(callers.times.rows(), decided.where)
     warnings = (*decided.warnings, *([f"{outlying(found.outlying)} No scope was last used then."] if found.outlying else []))
     return Privileges(
@@ -200,17 +209,19 @@ def privileges(
     )
 
 
-def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, **said: Any) -> Check:
+def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_uncounted: int = 0, **said: Any) -> Check:
     """Checks that no caller holds more than `most_unused` scopes of the policy that it never uses; the other arguments are those of `privileges`.
 
     A log that was not counted whole does not pass: what was left out may be what is sought, also what a token of no known kind holds, as
-    of scopes without a kind. Nor does one of which no call was decided, or none has a valid token. `why` of the answer says why it does not pass.
+    of scopes without a kind. `most_uncounted` such calls are tolerated; a row that cannot be read never is. Nor does one of which no call was decided, or none has a valid token. `why` of the answer says why it does not pass.
     """
-    if most_unused < 0:
-        raise ValueError(f"`most_unused` must not be negative, and is {most_unused}")
+    for name, most in (("most_unused", most_unused), ("most_uncounted", most_uncounted)):
+        if most < 0:
+            raise ValueError(f"`{name}` must not be negative, and is {most}")
     found = privileges(log, policy, **said)
     over = found.over(most_unused)
-    return Check(not over and found.is_complete and found.with_valid_token > 0, over, found)
+    is_whole = found.is_complete or (not found.unread and found.broken is None and found.uncounted <= most_uncounted)
+    return Check(not over and is_whole and found.with_valid_token > 0, over, found)
 
 
 def verify(
@@ -249,7 +260,7 @@ class _Callers:
     """Counts the calls of callers."""
 
     def __init__(self, policy: Policy) -> None:
-        from .logs._counts import Times
+        from ._count.counts import Times
 
         self.times = Times(first=("row",), ends=True)
         self.left_out = self.without_caller = self.with_unknown_token = self.with_valid_token = 0
@@ -258,9 +269,9 @@ class _Callers:
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
+        from ._read import private
         from ._report.counting import texts
         from ._report.usage import KINDS
-        from .logs import _private
 
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))
@@ -284,7 +295,7 @@ class _Callers:
         self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.equal(table["reason"], "scope_held"))))
         for use in self._policy.scope_usage(calls, by="caller"):
             if use.by is not None and (found := self._found.get(use.by)) is not None:
-                (found.held if use.in_policy else found.unknown).add(use.scope if use.in_policy else _private.scope(use.scope))
+                (found.held if use.in_policy else found.unknown).add(use.scope if use.in_policy else private.scope(use.scope))
 
     def _count(self, row: dict[str, Any]) -> None:
         found = self._found.get(row["caller"])

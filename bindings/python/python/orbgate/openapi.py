@@ -58,7 +58,7 @@ class Imported(NamedTuple):
 class Drift(NamedTuple):
     """What a document and a policy do not say alike.
 
-    `kind` is "missing", "extra", "scope", "orbs", "organisation", "unclear" or "unequal". `document` and `policy` are places
+    `kind` is "missing", "extra", "scope", "orbs", "organisation", "unclear" or "unequal". `document` and `policy` are locations
     there, as line and column.
     """
 
@@ -83,7 +83,7 @@ def import_policy(
     whose scopes count, `base_path` comes before every path instead of the servers', `default_scope` is the scope of operations
     that name none, and `orbs` is what a call consumes without `x-orbs`: False, True, or an amount from 1 on.
 
-    Raises `PolicyError` with every fault of the document, or of the options for it.
+    Raises `PolicyError` with every error of the document, or of the options for it.
     """
     found = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs))
     return Imported(found["policy"], found["operations"], Rows(LeftOut, (LeftOut(**row) for row in found["left_out"])))
@@ -105,7 +105,7 @@ def check(
 ) -> Rows[Drift]:
     """Compares a document with a policy; the options are those of `import_policy`.
 
-    Raises `PolicyError` with every fault of the document.
+    Raises `PolicyError` with every error of the document.
     """
     found = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs))
     return Rows(Drift, (Drift(**row) for row in found))

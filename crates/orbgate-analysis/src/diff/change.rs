@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate::{Orbs, Place, Route, Scope, TokenKind};
+use orbgate::{Location, Orbs, Route, Scope, TokenKind};
 
 /// A change of an answer, with a request that shows it.
 ///
@@ -25,7 +25,7 @@ pub struct Change<'o, 'n> {
     /// A caller to whom both policies allow this, for a different cost; `None` where [`cost`](Self::cost) is.
     pub payer: Option<Caller>,
     /// Whether the new policy lacks the route, or the scope, that decided before.
-    pub vanished: bool,
+    pub removed: bool,
 }
 
 /// What is asked of both policies.
@@ -73,12 +73,12 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// `cheaper`, `dearer`, or `other cost` where one of the amounts is not stated.
+    /// `cheaper`, `costlier`, or `other cost` where one of the amounts is not stated.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Less => "cheaper",
-            Self::More => "dearer",
+            Self::More => "costlier",
             Self::Unknown => "other cost",
         }
     }
@@ -105,9 +105,9 @@ impl<'e> Rule<'e> {
 
     /// Where the route, or else the scope, is in its policy file.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn location(&self) -> Location {
         self.route
-            .map_or_else(|| self.scope.place(), |route| route.place())
+            .map_or_else(|| self.scope.location(), |route| route.location())
     }
 }
 
@@ -138,13 +138,13 @@ impl Change<'_, '_> {
         self.narrower.is_some() || matches!(self.cost, Some(Cost::More | Cost::Unknown))
     }
 
-    /// What the change is, in words: `wider`, `narrower`, a cost, `vanished`.
+    /// What the change is, in words: `wider`, `narrower`, a cost, `removed`.
     pub fn labels(&self) -> impl Iterator<Item = &'static str> + use<> {
         let words = [
             self.wider.as_ref().map(|_| "wider"),
             self.narrower.as_ref().map(|_| "narrower"),
             self.cost.map(Cost::as_str),
-            self.vanished.then_some("vanished"),
+            self.removed.then_some("removed"),
         ];
         words.into_iter().flatten()
     }
@@ -167,7 +167,7 @@ impl Change<'_, '_> {
     }
 
     pub(super) const fn is_any(&self) -> bool {
-        self.widens() || self.narrower.is_some() || self.cost.is_some() || self.vanished
+        self.widens() || self.narrower.is_some() || self.cost.is_some() || self.removed
     }
 }
 

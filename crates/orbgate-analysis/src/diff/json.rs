@@ -19,7 +19,7 @@ impl Serialize for Diff<'_, '_> {
 }
 
 impl Serialize for Change<'_, '_> {
-    /// `{"asked","before","after","wider","narrower","cost","payer","vanished"}`: `asked` is a request
+    /// `{"asked","before","after","wider","narrower","cost","payer","removed"}`: `asked` is a request
     /// without a token, `wider`, `narrower` and `payer` are null or the same request with one.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let request = |caller| {
@@ -36,7 +36,7 @@ impl Serialize for Change<'_, '_> {
         json.serialize_field("narrower", &request(self.narrower.as_ref()))?;
         json.serialize_field("cost", &self.cost)?;
         json.serialize_field("payer", &request(self.payer.as_ref()))?;
-        json.serialize_field("vanished", &self.vanished)?;
+        json.serialize_field("removed", &self.removed)?;
         json.end()
     }
 }
@@ -83,7 +83,7 @@ impl Serialize for Caller {
 }
 
 impl Serialize for Rule<'_> {
-    /// `{"route","scope","orbs","organisation","place"}`.
+    /// `{"route","scope","orbs","organisation","location"}`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let organisation = self.scope.organisation().map(|rule| rule.as_str());
         let mut json = serializer.serialize_struct("Rule", 5)?;
@@ -91,7 +91,7 @@ impl Serialize for Rule<'_> {
         json.serialize_field("scope", self.scope.name())?;
         json.serialize_field("orbs", &self.orbs())?;
         json.serialize_field("organisation", &organisation)?;
-        json.serialize_field("place", &self.place())?;
+        json.serialize_field("location", &self.location())?;
         json.end()
     }
 }

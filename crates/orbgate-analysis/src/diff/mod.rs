@@ -7,11 +7,11 @@ mod json;
 use core::ops::ControlFlow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use orbgate::policy::meetings_of_two;
 use orbgate::{Engine, Profile, Scopes, Token, TokenKind};
 
 pub use self::change::{Asked, Caller, Change, Cost, Rule};
 
+use crate::meetings::meetings_of_two;
 use crate::questions::{call, route_of};
 use crate::templates::{Shape, Spelling, Template, Templates};
 
@@ -49,7 +49,7 @@ pub struct Counts {
     /// Those that [narrow](Change::narrows) something.
     pub narrowing: usize,
     /// Those whose route or scope is gone.
-    pub vanished: usize,
+    pub removed: usize,
 }
 
 impl Counts {
@@ -57,7 +57,7 @@ impl Counts {
         let counts = [
             (&mut self.widening, change.widens()),
             (&mut self.narrowing, change.narrows()),
-            (&mut self.vanished, change.vanished),
+            (&mut self.removed, change.removed),
         ];
         for (count, is_so) in counts {
             *count = count.saturating_add(usize::from(is_so));
@@ -141,7 +141,7 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
     let mut search = Search {
         old,
         new,
-        vanished: HashSet::new(),
+        removed: HashSet::new(),
         seen: HashSet::new(),
         changes: Vec::new(),
         left_out: 0,
@@ -171,9 +171,9 @@ fn steps(old: &Engine, new: &Engine) -> usize {
 struct Search<'o, 'n> {
     old: &'o Engine,
     new: &'n Engine,
-    /// The places of the old policy's routes that the new one lacks.
-    vanished: HashSet<u32>,
-    /// The pairs of routes that have been compared, by their places in the policies.
+    /// The positions of the old policy's routes that the new one lacks.
+    removed: HashSet<u32>,
+    /// The pairs of routes that have been compared, by their positions in the policies.
     seen: HashSet<(Option<u32>, Option<u32>)>,
     changes: Vec<Change<'o, 'n>>,
     left_out: usize,
@@ -189,7 +189,7 @@ impl Search<'_, '_> {
     fn routes(&mut self) {
         let (old, new) = (Templates::of(self.old), Templates::of(self.new));
         let spelling = Spelling::new([&old, &new]);
-        self.vanished = old.routes_lacking_in(&new);
+        self.removed = old.routes_lacking_in(&new);
         for template in old.list() {
             if let Some(same) = new.get(template.shape()) {
                 self.call(&spelling.of(template.shape()), &[template, same]);
@@ -212,21 +212,25 @@ impl Search<'_, '_> {
         }
         let mut with_parameter: HashMap<(usize, usize), Vec<_>> = HashMap::new();
         for template in both() {
-            for place in template.parameters() {
+            for position in template.parameters() {
                 let length = template.shape().len();
                 with_parameter
-                    .entry((length, place))
+                    .entry((length, position))
                     .or_default()
                     .push(template);
             }
         }
-        for (length, place, literal) in spelling.escapable(&old, &new) {
-            for template in with_parameter.get(&(length, place)).into_iter().flatten() {
+        for (length, position, literal) in spelling.escapable(&old, &new) {
+            for template in with_parameter
+                .get(&(length, position))
+                .into_iter()
+                .flatten()
+            {
                 self.steps = self.steps.saturating_sub(1);
                 if self.steps == 0 {
                     return;
                 }
-                let target = spelling.with_value(template.shape(), place, &literal);
+                let target = spelling.with_value(template.shape(), position, &literal);
                 self.call(&target, &[template]);
             }
         }
@@ -350,8 +354,8 @@ impl<'o, 'n> Search<'o, 'n> {
             (Some(before), Some(after), Some(_)) => Cost::between(before.orbs(), after.orbs()),
             _ => None,
         };
-        let vanished = before.is_some_and(|rule| match rule.route {
-            Some(route) => self.vanished.contains(&route.index()),
+        let removed = before.is_some_and(|rule| match rule.route {
+            Some(route) => self.removed.contains(&route.index()),
             None => after.is_none(),
         });
         let change = Change {
@@ -362,7 +366,7 @@ impl<'o, 'n> Search<'o, 'n> {
             narrower,
             cost,
             payer: payer.filter(|_| cost.is_some()),
-            vanished,
+            removed,
         };
         if change.is_any() {
             self.keep(change);

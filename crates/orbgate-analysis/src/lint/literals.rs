@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 use std::collections::{BTreeMap, HashSet};
 
 use orbgate::policy::Prefixes;
-use orbgate::{Engine, Place, Route};
+use orbgate::{Engine, Location, Route};
 use phf::{OrderedSet, phf_ordered_set};
 
 use super::words::{alike, is_exchange, similar};
@@ -12,7 +12,7 @@ use super::{Code, Found};
 
 pub(super) fn look(engine: &Engine, found: &mut Found) {
     let mut routes: Vec<_> = engine.routes().collect();
-    routes.sort_by_key(Route::place);
+    routes.sort_by_key(Route::location);
     methods(&routes, found);
     let literals = Literals::of(&routes, found);
     misspelt(engine, &literals, found);
@@ -76,34 +76,34 @@ fn methods(routes: &[Route<'_>], found: &mut Found) {
             |(_, known)| format!("did you mean `{known}`?"),
         );
         let message = format!("`{method}` is no method of HTTP: {near}");
-        found.push(Code::UnknownMethod, route.place(), None, message);
+        found.push(Code::UnknownMethod, route.location(), None, message);
     }
 }
 
 /// The literals, each with its first place and the prefixes before it.
-struct Literals<'e>(BTreeMap<&'e str, (Place, Vec<usize>)>);
+struct Literals<'e>(BTreeMap<&'e str, (Location, Vec<usize>)>);
 
 impl<'e> Literals<'e> {
     /// Finds the literals, and notes those at one place of the paths that differ only in plural. They cannot differ only in
-    /// case: that is a fault.
+    /// case: that is an error.
     fn of(routes: &[Route<'e>], found: &mut Found) -> Self {
         let mut prefixes = Prefixes::with_room(routes.len(), |literal| alike(literal).into());
-        let mut literals: BTreeMap<&str, (Place, Vec<usize>)> = BTreeMap::new();
+        let mut literals: BTreeMap<&str, (Location, Vec<usize>)> = BTreeMap::new();
         for route in routes {
             let mut before = 0;
             for segment in route.template().split('/').skip(1) {
-                let next = prefixes.next(before, segment, route.place());
+                let next = prefixes.next(before, segment, route.location());
                 if next.is_new {
                     let literal = literals.entry(segment);
-                    let (_, places) = literal.or_insert_with(|| (route.place(), Vec::new()));
-                    places.push(before);
+                    let (_, locations) = literal.or_insert_with(|| (route.location(), Vec::new()));
+                    locations.push(before);
                 }
-                if let Some((other, place)) = next.alike {
+                if let Some((other, location)) = next.alike {
                     let message = format!(
                         "literals `{other}` (line {}) and `{segment}` at one place of a path differ only in plural",
-                        place.line
+                        location.line
                     );
-                    found.push_pair(Code::CaseOrPlural, [place, route.place()], message);
+                    found.push_pair(Code::CaseOrPlural, [location, route.location()], message);
                 }
                 before = next.prefix;
             }
@@ -113,29 +113,29 @@ impl<'e> Literals<'e> {
 
     /// Whether both are literals at one place of the paths.
     fn are_side_by_side(&self, one: &str, two: &str) -> bool {
-        let places = |literal: &str| self.0.get(literal).map(|(_, places)| places);
-        let (Some(one), Some(two)) = (places(one), places(two)) else {
+        let locations = |literal: &str| self.0.get(literal).map(|(_, locations)| locations);
+        let (Some(one), Some(two)) = (locations(one), locations(two)) else {
             return false;
         };
         let one: HashSet<_> = one.iter().collect();
-        two.iter().any(|place| one.contains(place))
+        two.iter().any(|location| one.contains(location))
     }
 }
 
-/// Literals that differ in one character from another at their place, and those anywhere in which two neighbours are exchanged:
+/// Literals that differ in one character from another at their position, and those anywhere in which two neighbours are exchanged:
 /// from another literal, or from a word of a scope.
 fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
-    let mut words: BTreeMap<&str, (Place, bool)> = BTreeMap::new();
+    let mut words: BTreeMap<&str, (Location, bool)> = BTreeMap::new();
     for scope in engine.scope_table() {
         for word in scope
             .name()
             .split(|letter: char| !letter.is_ascii_alphanumeric())
         {
-            words.entry(word).or_insert((scope.place(), false));
+            words.entry(word).or_insert((scope.location(), false));
         }
     }
-    for (literal, (place, _)) in &literals.0 {
-        words.insert(literal, (*place, true));
+    for (literal, (location, _)) in &literals.0 {
+        words.insert(literal, (*location, true));
     }
     let list: Vec<_> = words.keys().copied().collect();
     let kind = |is_literal| if is_literal { "literal" } else { "the word" };
@@ -144,7 +144,8 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
         let (Some(one), Some(two)) = (list.get(one), list.get(two)) else {
             return ControlFlow::Continue(());
         };
-        let (Some((place, is_literal)), Some((other, other_is))) = (words.get(one), words.get(two))
+        let (Some((location, is_literal)), Some((other, other_is))) =
+            (words.get(one), words.get(two))
         else {
             return ControlFlow::Continue(());
         };
@@ -156,8 +157,8 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
         if !found.has_room(Code::SimilarLiterals) {
             return ControlFlow::Break(());
         }
-        let mut pair = [(*place, *is_literal, one), (*other, *other_is, two)];
-        pair.sort_by_key(|(place, is_literal, _)| (*place, *is_literal));
+        let mut pair = [(*location, *is_literal, one), (*other, *other_is, two)];
+        pair.sort_by_key(|(location, is_literal, _)| (*location, *is_literal));
         let [(first, first_is, one), (second, second_is, two)] = pair;
         let (first_is, second_is) = (kind(first_is), kind(second_is));
         let message = format!(

@@ -11,12 +11,13 @@ mod words;
 use core::fmt;
 use std::collections::BTreeSet;
 
-use orbgate::{Engine, Place, Policy};
+use orbgate::{Engine, Location, Policy};
 
 pub use self::code::{Code, Level};
 
 /// One thing that lint found.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Finding {
     /// What kind of thing.
@@ -24,17 +25,17 @@ pub struct Finding {
     /// How much it matters: the level of the code.
     pub level: Level,
     /// Where it is.
-    pub place: Place,
+    pub location: Location,
     /// What it is: lower case, no final period, input in backticks.
     pub message: String,
-    /// The other place, if there are two: it comes first in the file.
-    pub other: Option<Place>,
+    /// The other location, if there are two: it comes first in the file.
+    pub other: Option<Location>,
     /// Why it is all right, if a comment in the file says so.
     pub suppressed: Option<String>,
 }
 
 /// What lint found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Findings {
     /// Each thing, in the order of the file. Those that are suppressed are among them.
@@ -69,11 +70,11 @@ const MOST: usize = 1_000;
 pub fn lint(policy: &Policy, text: &str) -> Findings {
     let engine = Engine::new(policy);
     let mut found = Found::default();
-    overlaps::look(policy, &engine, &mut found);
+    overlaps::look(&engine, &mut found);
     names::look(policy, &engine, &mut found);
     literals::look(&engine, &mut found);
     let mut list = found.list;
-    list.sort_by(|a, b| (a.place, a.code, &a.message).cmp(&(b.place, b.code, &b.message)));
+    list.sort_by(|a, b| (a.location, a.code, &a.message).cmp(&(b.location, b.code, &b.message)));
     let mut cut = Vec::from_iter(found.cut);
     suppress::apply(text, &mut list, &mut cut);
     Findings {
@@ -94,11 +95,11 @@ struct Found {
 
 impl Found {
     /// Notes a finding, as long as there is room.
-    fn push(&mut self, code: Code, place: Place, other: Option<Place>, message: String) {
+    fn push(&mut self, code: Code, location: Location, other: Option<Location>, message: String) {
         if !self.has_room(code) {
             return;
         }
-        self.list.push(Finding::new(code, place, other, message));
+        self.list.push(Finding::new(code, location, other, message));
         let at = Code::ALL.iter().position(|known| *known == code);
         if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
             *count = count.saturating_add(1);
@@ -116,19 +117,19 @@ impl Found {
         has_room
     }
 
-    /// Notes a finding about two places, at the second one in the file.
-    fn push_pair(&mut self, code: Code, places: [Place; 2], message: String) {
-        let [one, two] = places;
+    /// Notes a finding about two locations, at the second one in the file.
+    fn push_pair(&mut self, code: Code, locations: [Location; 2], message: String) {
+        let [one, two] = locations;
         self.push(code, one.max(two), Some(one.min(two)), message);
     }
 }
 
 impl Finding {
-    const fn new(code: Code, place: Place, other: Option<Place>, message: String) -> Self {
+    const fn new(code: Code, location: Location, other: Option<Location>, message: String) -> Self {
         Self {
             code,
             level: code.level(),
-            place,
+            location,
             message,
             other,
             suppressed: None,
@@ -142,10 +143,10 @@ impl fmt::Display for Finding {
         let Self {
             code,
             level,
-            place,
+            location,
             message,
             ..
         } = self;
-        write!(f, "{place}: {level}[{code}]: {message}")
+        write!(f, "{location}: {level}[{code}]: {message}")
     }
 }

@@ -4,7 +4,9 @@ use core::ops::ControlFlow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use orbgate::{Engine, Orbs, Place, Policy, Scope};
+use orbgate::policy::parameter_of_another_format;
+use orbgate::{Engine, Location, Orbs, Policy, Scope};
+use orbgate_yaml::quoted;
 
 use super::words::{self, alike};
 use super::{Code, Found};
@@ -17,23 +19,40 @@ pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
     elsewhere(&scopes, found);
     case_or_plural(&scopes, found);
     similar(&scopes, found);
-    for warning in policy.colon_literals() {
-        found.push(Code::ColonLiteral, warning.place, None, warning.message);
-    }
+    colon_literals(policy, found);
     if !policy.has_end_marker() {
         let message = "the file does not end in `...`: what is cut short may be a valid policy with fewer routes";
         found.push(Code::NoEndMarker, START, None, message.to_owned());
     }
 }
 
+/// Literals like `:id`, which are parameters in other formats.
+fn colon_literals(policy: &Policy, found: &mut Found) {
+    for api in policy.apis() {
+        let base_path = api.base_path().map(|path| (path, api.base_path_location()));
+        let routes = api.scopes().iter().flat_map(|scope| scope.routes());
+        let routes = routes.map(|route| (route.template(), route.location()));
+        for (path, location) in base_path.into_iter().chain(routes) {
+            for segment in path.split('/') {
+                let Some(parameter) = parameter_of_another_format(segment) else {
+                    continue;
+                };
+                let (segment, parameter) = (quoted(segment), quoted(&parameter));
+                let message = format!("{segment} is a literal; a parameter is written {parameter}");
+                found.push(Code::ColonLiteral, location, None, message);
+            }
+        }
+    }
+}
+
 /// The start of the file: for what is wrong with the file as a whole.
-const START: Place = Place { line: 1, column: 1 };
+const START: Location = Location { line: 1, column: 1 };
 
 fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
     let name = scope.name();
     if scope.routes().next().is_none() {
         let message = format!("scope `{name}` has no route: it can only be asked for by its name");
-        found.push(Code::ScopeWithoutRoutes, scope.place(), None, message);
+        found.push(Code::ScopeWithoutRoutes, scope.location(), None, message);
     }
     if scope
         .permits()
@@ -42,7 +61,7 @@ fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
         let message = format!(
             "scope `{name}` does not say what it permits: people who grant it see `permits`"
         );
-        found.push(Code::NoPermits, scope.place(), None, message);
+        found.push(Code::NoPermits, scope.location(), None, message);
     }
     for route in scope.routes() {
         if matches!(route.method(), "GET" | "HEAD") && route.orbs() == Orbs::Unstated {
@@ -50,7 +69,7 @@ fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
                 "`{}` only reads, and consumes orbs without a stated amount",
                 route.as_str()
             );
-            found.push(Code::UnstatedGet, route.place(), None, message);
+            found.push(Code::UnstatedGet, route.location(), None, message);
         }
     }
 }
@@ -65,7 +84,7 @@ fn elsewhere(scopes: &[Scope<'_>], found: &mut Found) {
             scope.name(),
             scope.api()
         );
-        found.push(Code::InferenceElsewhere, scope.place(), None, message);
+        found.push(Code::InferenceElsewhere, scope.location(), None, message);
     }
 }
 
@@ -85,10 +104,14 @@ fn case_or_plural(scopes: &[Scope<'_>], found: &mut Found) {
                 let message = format!(
                     "scopes `{}` (line {}) and `{}` differ only in case or plural",
                     other.name(),
-                    other.place().line,
+                    other.location().line,
                     scope.name()
                 );
-                found.push_pair(Code::CaseOrPlural, [other.place(), scope.place()], message);
+                found.push_pair(
+                    Code::CaseOrPlural,
+                    [other.location(), scope.location()],
+                    message,
+                );
             }
         }
     }
@@ -108,11 +131,11 @@ fn similar(scopes: &[Scope<'_>], found: &mut Found) {
         let message = format!(
             "scopes `{}` (line {}) and `{}` differ in one character",
             first.name(),
-            first.place().line,
+            first.location().line,
             second.name()
         );
-        let places = [first.place(), second.place()];
-        found.push_pair(Code::SimilarScopes, places, message);
+        let locations = [first.location(), second.location()];
+        found.push_pair(Code::SimilarScopes, locations, message);
         ControlFlow::Continue(())
     });
 }

@@ -1,12 +1,12 @@
 //! Templates that fit one path: routes with other requirements there, and routes that are hidden there.
 
 use core::ops::ControlFlow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use orbgate::policy::meetings;
-use orbgate::{Engine, Place, Policy, Reason, Route};
+use orbgate::{Engine, Orbs, Reason, Route};
 
 use super::{Code, Found};
+use crate::meetings::meetings;
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, shape};
 
@@ -16,27 +16,33 @@ const STEPS: usize = 1_000_000;
 
 /// Looks at every pair of templates that overlap, at the most general path that fits both: the route that decides there
 /// decides all paths that fit both.
-pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
+pub(super) fn look(engine: &Engine, found: &mut Found) {
     let templates = Templates::of(engine);
     let spelling = Spelling::new([&templates, &templates]);
-    overlaps(policy, engine, &spelling, found);
+    overlaps(engine, &templates, &spelling, found);
     shadows(engine, &templates, &spelling, found);
 }
 
-/// The routes of one method that fit one path under different scopes or orbs, as `Policy::overlapping` finds them.
-fn overlaps(policy: &Policy, engine: &Engine, spelling: &Spelling<'_>, found: &mut Found) {
-    let overlaps = policy.overlapping();
-    let routes: HashMap<Place, Route<'_>> = match overlaps.pairs.is_empty() {
-        true => HashMap::new(),
-        false => engine
-            .routes()
-            .map(|route| (route.place(), route))
-            .collect(),
+/// Routes of one method that fit one path under different scopes or orbs.
+fn overlaps(
+    engine: &Engine,
+    templates: &Templates<'_>,
+    spelling: &Spelling<'_>,
+    found: &mut Found,
+) {
+    let list: Vec<_> = templates.list().collect();
+    let of = |locations: &[usize]| -> Vec<Route<'_>> {
+        let templates = locations.iter().filter_map(|at| list.get(*at));
+        let routes = templates.flat_map(|template| template.routes());
+        routes.filter_map(|route| engine.route(*route)).collect()
     };
-    for places in overlaps.pairs {
-        let [Some(first), Some(second)] = places.map(|place| routes.get(&place)) else {
-            continue;
-        };
+    let mut list_pair = |one: Route<'_>, two: Route<'_>| {
+        if !found.has_room(Code::Overlap) {
+            return ControlFlow::Break(());
+        }
+        let mut pair = [one, two];
+        pair.sort_by_key(Route::location);
+        let [first, second] = pair;
         let target = spelling.of_both(&shape(first.template()), &shape(second.template()));
         let decides = route_of(engine, first.method(), &target);
         let decides = decides.map_or("none", |decides| decides.as_str());
@@ -44,13 +50,40 @@ fn overlaps(policy: &Policy, engine: &Engine, spelling: &Spelling<'_>, found: &m
             "`{}` overlaps `{}` (line {}), which needs another scope or other orbs: `{target}` is decided by `{decides}`",
             second.as_str(),
             first.as_str(),
-            first.place().line
+            first.location().line
         );
-        found.push_pair(Code::Overlap, places, message);
+        found.push_pair(Code::Overlap, pair.map(|route| route.location()), message);
+        ControlFlow::Continue(())
+    };
+    // If it ends early, `has_room` has noted that findings are missing.
+    let _ = meetings(&list, |one, two| {
+        differing(&of(one), &of(two), &mut list_pair)
+    });
+}
+
+/// What a route requires: its scope and orbs.
+type Requirement = (u16, Orbs);
+
+/// Visits each pair of routes of both lists that have one method and require something else. Routes with the
+/// same requirement are skipped, because nearly all have it.
+fn differing<'e>(
+    one: &[Route<'e>],
+    two: &[Route<'e>],
+    mut visit: impl FnMut(Route<'e>, Route<'e>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let requirement = |route: &Route<'_>| (route.scope().index(), route.orbs());
+    let mut by_method: HashMap<&str, BTreeMap<Requirement, Vec<Route<'e>>>> = HashMap::new();
+    for route in two {
+        let classes = by_method.entry(route.method()).or_default();
+        classes.entry(requirement(route)).or_default().push(*route);
     }
-    if !overlaps.complete {
-        found.cut.insert(Code::Overlap);
+    for route in one {
+        let classes = by_method.get(route.method()).into_iter().flatten();
+        for (_, others) in classes.filter(|(required, _)| **required != requirement(route)) {
+            others.iter().try_for_each(|other| visit(*route, *other))?;
+        }
     }
+    ControlFlow::Continue(())
 }
 
 /// Routes of a template that a more specific one hides on some paths: a template is chosen before its method.
@@ -58,8 +91,8 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
     let routes: Vec<_> = engine.routes().collect();
     let list: Vec<_> = templates.list().collect();
     let mut steps = STEPS;
-    let of = |places: &[usize]| -> Vec<&Template<'_>> {
-        places
+    let of = |locations: &[usize]| -> Vec<&Template<'_>> {
+        locations
             .iter()
             .filter_map(|at| list.get(*at).copied())
             .collect()
@@ -71,7 +104,7 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
                 let lacking: Vec<_> = hidden
                     .routes()
                     .iter()
-                    .filter_map(|place| routes.get(usize::try_from(*place).ok()?))
+                    .filter_map(|location| routes.get(usize::try_from(*location).ok()?))
                     .filter(|route| methods.binary_search(&route.method()).is_err())
                     .collect();
                 steps = steps.saturating_sub(1);
@@ -109,12 +142,12 @@ type WithMethods<'t, 'e> = (Vec<&'e str>, Vec<&'t Template<'e>>);
 
 /// The templates by the methods that they declare: most of a policy's declare the same few.
 fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>> {
-    let mut places: HashMap<Vec<&str>, usize> = HashMap::new();
+    let mut locations: HashMap<Vec<&str>, usize> = HashMap::new();
     let mut classes: Vec<WithMethods<'t, 'e>> = Vec::new();
     for template in templates {
         let mut methods = template.methods().to_vec();
         methods.sort_unstable();
-        let at = *places.entry(methods.clone()).or_insert(classes.len());
+        let at = *locations.entry(methods.clone()).or_insert(classes.len());
         match classes.get_mut(at) {
             Some((_, class)) => class.push(template),
             None => classes.push((methods, vec![template])),
@@ -134,7 +167,7 @@ fn shadow(
 ) -> ControlFlow<()> {
     let hides = route_of(engine, route.method(), target).is_err_and(|decision| {
         decision.reason() == Reason::MethodNotDeclared
-            && decision.route() == Some(winner.template())
+            && decision.route_name() == Some(winner.template())
     });
     if !hides {
         return ControlFlow::Continue(());
@@ -154,8 +187,8 @@ fn shadow(
         route.method(),
         winner.template(),
         named.join(", "),
-        winner.place().line
+        winner.location().line
     );
-    found.push(Code::ShadowedRoute, route.place(), None, message);
+    found.push(Code::ShadowedRoute, route.location(), None, message);
     ControlFlow::Continue(())
 }

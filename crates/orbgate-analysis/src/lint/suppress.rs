@@ -3,14 +3,14 @@
 //! `# orbgate-lint: allow CODE: REASON` comes after what it is about, or on lines of their own before it;
 //! `# orbgate-lint: allow-file CODE: REASON` is about the whole file.
 
-use orbgate::Place;
+use orbgate::Location;
 
 use super::texts::{MARK, Texts};
 use super::{Code, Finding};
 
 /// A comment that suppresses findings of one code.
 struct Suppression<'t> {
-    place: Place,
+    location: Location,
     code: Code,
     reason: &'t str,
     /// The line that it is about, `None` for the whole file.
@@ -33,7 +33,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
             suppression.code == finding.code
                 && suppression
                     .line
-                    .is_none_or(|line| line == finding.place.line)
+                    .is_none_or(|line| line == finding.location.line)
         };
         if let Some(suppression) = suppressions.iter_mut().find(about) {
             suppression.used = true;
@@ -46,7 +46,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
         .filter(|suppression| !suppression.used && !cut.contains(&suppression.code));
     let unused = unused.map(|suppression| {
         let message = format!("there is no `{}` to suppress", suppression.code);
-        Finding::new(Code::UnusedSuppression, suppression.place, None, message)
+        Finding::new(Code::UnusedSuppression, suppression.location, None, message)
     });
     findings.extend(unused);
     let whole_file = |code: &Code| {
@@ -55,7 +55,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
     };
     cut.retain(|code| !whole_file(code));
     findings.extend(wrong);
-    findings.sort_by_key(|finding| finding.place);
+    findings.sort_by_key(|finding| finding.location);
 }
 
 fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
@@ -74,17 +74,17 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
                 }
             }
         }
-        let Some((place, comment)) = comment(line, number, &mut texts) else {
+        let Some((location, comment)) = comment(line, number, &mut texts) else {
             continue;
         };
         match parse(comment) {
-            Err(message) => wrong.push(Finding::new(Code::BadSuppression, place, None, message)),
+            Err(message) => wrong.push(Finding::new(Code::BadSuppression, location, None, message)),
             Ok((whole_file, code, reason)) => {
                 if own_line && !whole_file {
                     pending.push(suppressions.len());
                 }
                 suppressions.push(Suppression {
-                    place,
+                    location,
                     code,
                     reason,
                     line: (!whole_file).then_some(number),
@@ -96,22 +96,22 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
     (suppressions, wrong)
 }
 
-/// The text after the first mark of a line that starts a comment, and the mark's place.
-fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Place, &'t str)> {
+/// The text after the first mark of a line that starts a comment, and the mark's location.
+fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Location, &'t str)> {
     let (mut column, mut counted) = (1_usize, 0);
     let mut marks = line.match_indices(MARK);
     marks.find_map(|(at, mark)| {
         column = column.saturating_add(line.get(counted..at)?.chars().count());
         counted = at;
-        let place = Place {
+        let location = Location {
             line: number,
             column: u32::try_from(column).unwrap_or(u32::MAX),
         };
         let (before, rest) = line.split_at_checked(at)?;
         // A `#` within a word starts no comment.
         let is_word = !before.is_empty() && !before.ends_with([' ', '\t']);
-        let is_comment = !texts.hold(place, before) && !is_word;
-        is_comment.then_some((place, rest.strip_prefix(mark)?))
+        let is_comment = !texts.hold(location, before) && !is_word;
+        is_comment.then_some((location, rest.strip_prefix(mark)?))
     })
 }
 

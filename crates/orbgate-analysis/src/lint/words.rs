@@ -35,7 +35,7 @@ fn alike_word(word: &str) -> String {
 }
 
 /// Visits each pair of words that differ in one character (changed, left out, added or exchanged with its neighbour) and not
-/// only in case or plural, by their places in the list.
+/// only in case or plural, by their positions in the list.
 pub(super) fn similar(
     words: &[&str],
     mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,

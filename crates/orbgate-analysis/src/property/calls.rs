@@ -8,7 +8,7 @@ use orbgate_yaml::quoted;
 
 use crate::templates::Shape;
 
-/// Calls: those of a method and a path with `*`, those that ask for a scope without a route, or all.
+/// Calls: those of a route, those of a method and a path with `*`, those that ask for a scope without a route, or all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calls {
     pub(super) pattern: Pattern,
@@ -29,21 +29,24 @@ pub(super) enum Pattern {
     },
 }
 
-/// Paths. They are compared with paths as they come over the wire, not with templates.
+/// The paths that a template of the policy decides, or all paths of a form, whichever templates decide them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Paths {
     /// `None` for any segment.
     segments: Vec<Option<String>>,
     /// Whether they go on, with one segment or more.
     longer: bool,
+    /// Whether only the template of this shape is meant: it has `{name}`, and no `*`.
+    pub(super) is_template: bool,
 }
 
 impl Paths {
     /// Those that have as many segments as this template has, as a shape; `None` where there are none.
     pub(super) fn like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
+        let slash = usize::from(template.last() == Some(&Some("")));
+        let length = template.len().saturating_sub(slash);
         // With `/` alone, the path `/` has no segment.
-        let longer =
-            self.longer && (template.len() > self.segments.len() || self.segments.is_empty());
+        let longer = self.longer && (length > self.segments.len() || self.segments.is_empty());
         if template.len() != self.segments.len() && !longer {
             return None;
         }
@@ -59,8 +62,17 @@ impl Paths {
         is_like.then_some(own)
     }
 
-    /// Whether all paths of a template are among them.
+    /// Whether it is this template.
+    pub(super) fn is(&self, template: &Shape<'_>) -> bool {
+        let own = self.segments.iter().map(Option::as_deref);
+        own.eq(template.iter().copied())
+    }
+
+    /// Whether all paths that a template decides are among them.
     pub(super) fn have_all_of(&self, template: &Shape<'_>) -> bool {
+        if self.is_template {
+            return self.is(template);
+        }
         let own = self.like(template);
         own.is_some_and(|own| {
             let mut segments = own.iter().zip(template);
@@ -80,8 +92,8 @@ impl Calls {
     }
 }
 
-/// `*`, `scope SCOPE`, `METHOD /path` or `/path`. A segment `*` or `{name}` is any segment; a `*` at the end is one or
-/// more.
+/// `*`, `scope SCOPE`, `METHOD /path` or `/path`. A path with `{name}` is a template of the policy, and means what that decides; a
+/// segment `*` is any segment, and a `*` at the end one or more. In a path that has both, `{name}` is also any segment.
 impl FromStr for Calls {
     type Err = String;
 
@@ -126,18 +138,23 @@ fn paths(path: &str) -> Option<Paths> {
         "" => Vec::new(),
         path => path.split('/').collect(),
     };
+    let is_template = path.contains('{') && !segments.contains(&"*");
+    let last = segments.len().saturating_sub(1);
     let (segments, longer) = match segments.split_last() {
         Some((&"*", segments)) => (segments, true),
         _ => (segments.as_slice(), false),
     };
-    let segments = segments.iter().map(|segment| match *segment {
+    let segments = (0..).zip(segments).map(|(at, segment)| match *segment {
         "*" => Some(None),
+        // The slash that all paths of some policies end in.
+        "" if at == last && at > 0 => Some(Some(String::new())),
         parameter if parameter.starts_with('{') && parameter.ends_with('}') => Some(None),
         literal => is_literal(literal).then(|| Some(literal.to_owned())),
     });
     Some(Paths {
         segments: segments.collect::<Option<_>>()?,
         longer,
+        is_template,
     })
 }
 

@@ -5,16 +5,17 @@
 //! that one. An allow depends on the rule, the kind and one scope. So a decision for each template, kind and scope is a proof.
 
 use core::fmt;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use orbgate::{Engine, Orbs, Request, Scopes, Token, TokenKind};
+use orbgate::{Engine, Orbs, Request, Route, Scopes, Token, TokenKind};
 
 use super::calls::Pattern;
 use super::{Callers, Calls, Claim, Property};
 use crate::diff::{Asked, Caller, Rule};
 use crate::questions::{callable_rows, route_of};
 use crate::scopes::unknown;
-use crate::templates::{Spelling, Templates, fit_together, shape};
+use crate::templates::{Spelling, Template, Templates, fit_together, shape};
 
 /// What a proof has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,9 +26,9 @@ pub struct Proof<'e> {
     /// A request for each rule by which the property does not hold, in the order of the policy file; for
     /// [`Apart`](Claim::Apart) two requests for each caller.
     pub witnesses: Vec<Witness<'e>>,
-    /// Why the property holds though it says little, as of callers who may call nothing at all: likely it is not what its
+    /// Why the property holds though it says little, for example about callers who may call nothing at all: likely it is not what its
     /// writer meant.
-    pub warning: Option<&'static str>,
+    pub warning: Option<Cow<'static, str>>,
 }
 
 impl Proof<'_> {
@@ -127,7 +128,8 @@ impl Property {
             // That nobody may call anything can be all that `only` is to say: then it names no calls.
             let is_meant = matches!(&self.claim, Claim::Only(calls) if calls.is_empty());
             let is_idle = !is_meant && !search.may_call_any(&search.all());
-            proof.warning = is_idle.then_some(NOTHING).or(little);
+            let little = is_idle.then_some(NOTHING).or(little).map(Cow::Borrowed);
+            proof.warning = little.or_else(|| search.beside(&self.claim).map(Cow::Owned));
         }
         Ok(proof)
     }
@@ -173,6 +175,50 @@ impl<'e, 'p> Search<'e, 'p> {
         }
     }
 
+    /// The warning about routes near a named template: their paths also fit it, so a reader might think that the property includes
+    /// them. If [`Only`](Claim::Only) holds, no such route is allowed.
+    fn beside(&self, claim: &Claim) -> Option<String> {
+        let calls = match claim {
+            Claim::Never(calls) | Claim::OrbsAtMost(_, calls) => calls.as_slice(),
+            Claim::Apart(calls) => calls,
+            Claim::Only(_) => return None,
+        };
+        let mut pairs = calls.iter().flat_map(|one| {
+            let beside = self.beside_template(one).into_iter();
+            beside.map(move |route| (one, route))
+        });
+        let (one, route) = pairs.find(|(_, route)| {
+            let rule = Rule::of_route(*route);
+            !calls.iter().any(|calls| has_all(calls, &rule))
+        })?;
+        Some(format!(
+            "`{one}` is that route alone, and `{}` decides some paths that look like its; with `*` in place of `{{…}}`, both are meant",
+            route.as_str()
+        ))
+    }
+
+    /// The routes of other templates that decide paths which fit the template of these calls.
+    fn beside_template(&self, calls: &Calls) -> Vec<Route<'e>> {
+        let Pattern::Paths { method, paths } = &calls.pattern else {
+            return Vec::new();
+        };
+        let is_beside = |template: &&Template<'e>| {
+            let own = paths.like(template.shape()).filter(|_| paths.is_template);
+            own.is_some_and(|own| own != template.shape() && fit_together(&own, template.shape()))
+        };
+        let routes = self
+            .templates
+            .list()
+            .filter(is_beside)
+            .flat_map(|template| {
+                let target = self.spelling.of(template.shape());
+                let wanted = |own: &&&str| method.as_ref().is_none_or(|method| method == **own);
+                let methods = template.methods().iter().filter(wanted);
+                methods.filter_map(move |method| route_of(self.engine, method, &target).ok())
+            });
+        routes.collect()
+    }
+
     /// A request for each rule that decides some of these calls.
     fn reached(&self, calls: &Calls) -> Result<Reached<'e>, String> {
         let reached = match &calls.pattern {
@@ -188,7 +234,8 @@ impl<'e, 'p> Search<'e, 'p> {
                     let Some(own) = paths.like(template.shape()) else {
                         continue;
                     };
-                    if !fit_together(&own, template.shape()) {
+                    let is_other = paths.is_template && !paths.is(template.shape());
+                    if is_other || !fit_together(&own, template.shape()) {
                         continue;
                     }
                     let target = self.spelling.of_both(&own, template.shape());
@@ -203,13 +250,18 @@ impl<'e, 'p> Search<'e, 'p> {
                         }
                     }
                 }
-                reached.sort_by_key(|(_, rule)| rule.place());
+                reached.sort_by_key(|(_, rule)| rule.location());
                 reached
             }
         };
-        match reached.is_empty() {
-            true => Err(format!("no route of the policy decides `{calls}`")),
-            false => Ok(reached),
+        let is_template =
+            matches!(&calls.pattern, Pattern::Paths { paths, .. } if paths.is_template);
+        match (reached.is_empty(), is_template) {
+            (false, _) => Ok(reached),
+            (true, false) => Err(format!("no route of the policy decides `{calls}`")),
+            (true, true) => Err(format!(
+                "the policy has no route `{calls}`; with `*` in place of `{{…}}`, all paths of this form are meant"
+            )),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use orbgate::{Decision, Engine, Orbs, OrganisationRule, Place, Reason};
+use orbgate::{Decision, Engine, Location, Orbs, OrganisationRule, Reason};
 
 use crate::questions::{TableRow, callable_rows};
 
@@ -14,7 +14,7 @@ use crate::questions::{TableRow, callable_rows};
 #[derive(Clone, Debug)]
 pub struct Coverage<'e> {
     engine: &'e Engine,
-    /// By the places of route and scope in the policy.
+    /// By the positions of route and scope in the policy.
     rows: HashMap<(Option<u32>, u16, &'static str), u64>,
     policy: HashMap<&'static str, u64>,
 }
@@ -153,9 +153,9 @@ impl CoveredRow<'_> {
 
     /// Where it is in the policy file.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn location(&self) -> Location {
         self.row
             .route
-            .map_or_else(|| self.row.scope.place(), |route| route.place())
+            .map_or_else(|| self.row.scope.location(), |route| route.location())
     }
 }

@@ -122,7 +122,7 @@ impl Expected {
         compare(
             "route",
             self.route.clone(),
-            decision.route().map(str::to_owned),
+            decision.route_name().map(str::to_owned),
         );
         differences
     }

@@ -5,8 +5,8 @@ mod expected;
 mod read;
 mod words;
 
-use orbgate::policy::Fault;
-use orbgate::{Decision, Engine, Place, Reason, Request, Scopes, Token, TokenKind};
+use orbgate::policy::Diagnostic;
+use orbgate::{Decision, Engine, Location, Reason, Request, Scopes, Token, TokenKind};
 
 pub use self::coverage::{Coverage, CoveredRow, Outcome};
 pub use self::expected::{Difference, Expected, ExpectedOrbs};
@@ -35,7 +35,7 @@ use crate::scopes::lacking;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Suite {
-    policy: Option<(String, Place)>,
+    policy: Option<(String, Location)>,
     cases: Vec<Case>,
     properties: Vec<Stated>,
 }
@@ -45,7 +45,7 @@ pub struct Suite {
 #[non_exhaustive]
 pub struct Stated {
     /// Where it is in the test file.
-    pub place: Place,
+    pub location: Location,
     /// What it says.
     pub text: String,
     /// What it says, understood.
@@ -67,7 +67,7 @@ pub struct Proved<'s, 'e> {
 #[non_exhaustive]
 pub struct Case {
     /// Where it is in the test file.
-    pub place: Place,
+    pub location: Location,
     /// Its name, or else what it says.
     pub name: String,
     /// What is asked.
@@ -103,8 +103,8 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// Every fault of the file, in its order; never none.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Vec<Fault>> {
+    /// Every error of the file, in its order; never none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Vec<Diagnostic>> {
         read::suite(bytes)
     }
 
@@ -116,8 +116,8 @@ impl Suite {
 
     /// Where the test file names its policy.
     #[must_use]
-    pub fn policy_place(&self) -> Option<Place> {
-        self.policy.as_ref().map(|(_, place)| *place)
+    pub fn policy_location(&self) -> Option<Location> {
+        self.policy.as_ref().map(|(_, location)| *location)
     }
 
     /// The cases, in the order of the file.
@@ -181,8 +181,9 @@ impl Proved<'_, '_> {
 
     /// Why it holds though it says little.
     #[must_use]
-    pub fn warning(&self) -> Option<&'static str> {
-        self.proof.as_ref().ok().and_then(|proof| proof.warning)
+    pub fn warning(&self) -> Option<&str> {
+        let proof = self.proof.as_ref().ok();
+        proof.and_then(|proof| proof.warning.as_deref())
     }
 
     /// Why it does not hold, a sentence for each witness.

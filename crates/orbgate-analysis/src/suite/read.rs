@@ -1,8 +1,11 @@
-//! A test file: YAML with places, whose cases are lines of a table or mappings, and its properties lines.
+//! A test file: YAML with locations, whose cases are lines of a table or mappings, and its properties lines.
 
-use orbgate::policy::Fault;
-use orbgate::{Place, TokenKind};
-use orbgate_yaml::{Content, Faults, Format, Node, Owner, Spanned, Values, quoted};
+use orbgate::policy::Diagnostic;
+use orbgate::{Location, TokenKind};
+use orbgate_yaml::{
+    Content, Diagnostics, Format, Node, Owner, Shape, Spanned, Value, Values, Version, document,
+    quoted,
+};
 use serde::Deserialize;
 
 use super::words::expected;
@@ -13,34 +16,38 @@ use crate::diff::Asked;
 const FORMAT: Format = Format {
     file: "a test file",
     start: "a test file starts with `orbgate_test: 1`",
-    keys: &[
-        "orbgate_test",
-        "policy",
-        "cases",
-        "properties",
-        "name",
-        "request",
-        "token",
-        "expect",
-        "route",
-    ],
+    has_key: |key| Document::SHAPE.has_key(key),
     braced: None,
     key_with_colon: None,
 };
 
-#[derive(PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    orbgate_test: u64,
-    #[serde(default)]
-    policy: Option<Spanned<String>>,
-    #[serde(default)]
-    cases: Vec<CaseDocument>,
-    #[serde(default)]
-    properties: Vec<Spanned<String>>,
+document! {
+    struct Document {
+        /// The version of the format.
+        orbgate_test: Version,
+        /// The policy, in this file's folder; the built-in one if absent.
+        policy: Option<Spanned<String>>,
+        /// The cases; required if there are no properties.
+        cases: Option<Spanned<Vec<CaseDocument>>>,
+        /// The properties.
+        properties: Option<Spanned<Vec<Spanned<String>>>>,
+    }
+
+    struct Mapping ("this case") {
+        /// The name of the case.
+        name: Option<Spanned<String>>,
+        /// The request.
+        request: Spanned<String>,
+        /// The token; `none` if absent.
+        token: Option<Spanned<String>>,
+        /// The expected decision.
+        expect: Spanned<String>,
+        /// The expected route.
+        route: Option<Spanned<String>>,
+    }
 }
 
-#[derive(PartialEq, Eq, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 enum CaseDocument {
     /// `REQUEST | TOKEN | EXPECTED`, and the route if wanted.
@@ -48,149 +55,114 @@ enum CaseDocument {
     Mapping(Mapping),
 }
 
-#[derive(PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Mapping {
-    #[serde(default)]
-    name: Option<Spanned<String>>,
-    request: Spanned<String>,
-    #[serde(default)]
-    token: Option<Spanned<String>>,
-    expect: Spanned<String>,
-    #[serde(default)]
-    route: Option<Spanned<String>>,
+impl Value for CaseDocument {
+    const SHAPE: Shape = Shape::Either(&[String::SHAPE, Mapping::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match node.kind {
+            Content::Mapping(_) => Self::Mapping(Mapping::read(node, owner, values)),
+            _ => {
+                let what = "a case, `REQUEST | TOKEN | EXPECTED` or a mapping,";
+                Self::Line(values.text(node, what))
+            }
+        }
+    }
+
+    fn stand_in(location: orbgate_yaml::Location) -> Self {
+        Self::Line(Value::stand_in(location))
+    }
 }
 
 /// Reads a test file.
-pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Fault>> {
-    let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, faults| Suite {
-        policy: document
-            .policy
-            .as_ref()
-            .map(|policy| (policy.value.clone(), place(policy.place))),
-        cases: document
-            .cases
-            .iter()
-            .filter_map(|document| case(document, faults))
-            .collect(),
-        properties: document
-            .properties
-            .iter()
-            .filter_map(|line| stated(line, faults))
-            .collect(),
+pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Diagnostic>> {
+    let document = document::<Spanned<Document>>("the test file");
+    let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, diagnostics| {
+        judge(&document, diagnostics)
     });
-    suite.map_err(|faults| {
-        let fault = |fault: orbgate_yaml::Fault| Fault {
-            place: place(fault.place),
-            message: fault.message,
+    suite.map_err(|diagnostics| {
+        let diagnostic = |diagnostic: orbgate_yaml::Diagnostic| Diagnostic {
+            location: location(diagnostic.location),
+            message: diagnostic.message,
         };
-        faults.into_iter().map(fault).collect()
+        diagnostics.into_iter().map(diagnostic).collect()
     })
 }
 
-const fn place(place: orbgate_yaml::Place) -> Place {
-    let orbgate_yaml::Place { line, column } = place;
-    Place { line, column }
-}
-
-fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
-    let mut values = Values { faults };
-    let owner = Owner {
-        what: "the test file",
-        place: root.place,
-    };
-    let keys = ["orbgate_test", "policy", "cases", "properties"];
-    // A file without a case or property would pass with every policy.
-    let has_properties = matches!(&root.kind, Content::Mapping(entries) if entries.iter().any(|entry| entry.key.text == "properties"));
-    let required = if has_properties {
-        &["orbgate_test"][..]
-    } else {
-        &["orbgate_test", "cases"]
-    };
-    let [version, policy, cases, properties] = values.fields(root, &owner, keys, required)?;
-    if let Some(node) = version {
-        values.version(node, "orbgate_test");
-    }
-    let policy = policy.map(|node| {
-        let policy = values.text(node, "`policy`");
-        if policy.value == "-" {
-            let message = "`policy` is a file in this one's folder, and `-` is standard input: a file of that name is `./-`";
-            values.faults.push(policy.place, message);
-        }
-        policy
-    });
-    for (list, message) in [
-        (cases, "there is no case"),
-        (properties, "there is no property"),
-    ] {
-        if let Some(node) = list
-            && matches!(&node.kind, Content::Sequence(items) if items.is_empty())
-        {
-            values.faults.push(node.place, message);
-        }
-    }
-    let cases = cases.map_or(&[][..], |node| values.list(node, "`cases`"));
-    let properties = properties.map_or(&[][..], |node| values.list(node, "`properties`"));
-    Some(Document {
-        orbgate_test: 1,
+fn judge(document: &Spanned<Document>, diagnostics: &mut Diagnostics) -> Suite {
+    let Document {
         policy,
-        cases: cases
-            .iter()
-            .filter_map(|node| case_document(node, &mut values))
-            .collect(),
-        properties: properties
-            .iter()
-            .map(|node| values.text(node, "a property"))
-            .collect(),
-    })
-}
-
-fn case_document(node: &Node<'_>, values: &mut Values<'_>) -> Option<CaseDocument> {
-    if !matches!(node.kind, Content::Mapping(_)) {
-        let what = "a case, `REQUEST | TOKEN | EXPECTED` or a mapping,";
-        return Some(CaseDocument::Line(values.text(node, what)));
+        cases,
+        properties,
+        ..
+    } = &document.value;
+    if let Some(policy) = policy
+        && policy.value == "-"
+    {
+        let message = "`policy` is a file in this one's folder, and `-` is standard input: a file of that name is `./-`";
+        diagnostics.push(policy.location, message);
     }
-    let owner = Owner {
-        what: "this case",
-        place: node.place,
-    };
-    let keys = ["name", "request", "token", "expect", "route"];
-    let [name, request, token, expect, route] =
-        values.fields(node, &owner, keys, &["request", "expect"])?;
-    Some(CaseDocument::Mapping(Mapping {
-        name: name.map(|node| values.text(node, "`name`")),
-        request: values.text(request?, "`request`"),
-        token: token.map(|node| values.text(node, "`token`")),
-        expect: values.text(expect?, "`expect`"),
-        route: route.map(|node| values.text(node, "`route`")),
-    }))
+    match (cases, properties) {
+        // A file without a case or property would pass with every policy.
+        (None, None) => {
+            let message = "the test file lacks the key `cases`".to_owned();
+            diagnostics.lacking(document.location, "cases", message);
+        }
+        _ => {
+            refuse_empty(cases.as_ref(), "there is no case", diagnostics);
+            refuse_empty(properties.as_ref(), "there is no property", diagnostics);
+        }
+    }
+    let cases = cases.iter().flat_map(|cases| &cases.value);
+    let properties = properties.iter().flat_map(|lines| &lines.value);
+    Suite {
+        policy: policy
+            .as_ref()
+            .map(|policy| (policy.value.clone(), location(policy.location))),
+        cases: cases.filter_map(|it| case(it, diagnostics)).collect(),
+        properties: properties
+            .filter_map(|it| stated(it, diagnostics))
+            .collect(),
+    }
 }
 
-/// The parts of a case, each with its place.
+fn refuse_empty<T>(list: Option<&Spanned<Vec<T>>>, message: &str, diagnostics: &mut Diagnostics) {
+    if let Some(list) = list
+        && list.value.is_empty()
+    {
+        diagnostics.push_new(list.location, message);
+    }
+}
+
+const fn location(location: orbgate_yaml::Location) -> Location {
+    let orbgate_yaml::Location { line, column } = location;
+    Location { line, column }
+}
+
+/// The parts of a case, each with its location.
 struct Parts<'d> {
-    place: orbgate_yaml::Place,
+    location: orbgate_yaml::Location,
     name: &'d str,
-    request: (&'d str, orbgate_yaml::Place),
-    token: (&'d str, orbgate_yaml::Place),
-    expect: (&'d str, orbgate_yaml::Place),
-    route: Option<(&'d str, orbgate_yaml::Place)>,
+    request: (&'d str, orbgate_yaml::Location),
+    token: (&'d str, orbgate_yaml::Location),
+    expect: (&'d str, orbgate_yaml::Location),
+    route: Option<(&'d str, orbgate_yaml::Location)>,
 }
 
-fn case(document: &CaseDocument, faults: &mut Faults) -> Option<Case> {
+fn case(document: &CaseDocument, diagnostics: &mut Diagnostics) -> Option<Case> {
     let parts = match document {
-        CaseDocument::Line(line) if faults.stand_at(line.place) => return None,
-        CaseDocument::Line(line) => parts_of_line(line, faults)?,
+        CaseDocument::Line(line) if diagnostics.stand_at(line.location) => return None,
+        CaseDocument::Line(line) => parts_of_line(line, diagnostics)?,
         CaseDocument::Mapping(mapping) => parts_of_mapping(mapping),
     };
-    let (asked, allow_bonus_orbs) = request(parts.request, faults)?;
-    let token = token(parts.token, faults)?;
-    let mut expected = expected(parts.expect, faults)?;
+    let (asked, allow_bonus_orbs) = request(parts.request, diagnostics)?;
+    let token = token(parts.token, diagnostics)?;
+    let mut expected = expected(parts.expect, diagnostics)?;
     expected.route = match parts.route {
-        Some((route, place)) => Some(route_cell(route, place, faults)?),
+        Some((route, location)) => Some(route_cell(route, location, diagnostics)?),
         None => None,
     };
     Some(Case {
-        place: place(parts.place),
+        location: location(parts.location),
         name: parts.name.to_owned(),
         asked,
         token,
@@ -199,29 +171,32 @@ fn case(document: &CaseDocument, faults: &mut Faults) -> Option<Case> {
     })
 }
 
-fn stated(line: &Spanned<String>, faults: &mut Faults) -> Option<Stated> {
-    if faults.stand_at(line.place) {
+fn stated(line: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Stated> {
+    if diagnostics.stand_at(line.location) {
         return None;
     }
     match line.value.parse() {
         Ok(property) => Some(Stated {
-            place: place(line.place),
+            location: location(line.location),
             text: line.value.clone(),
             property,
         }),
         Err(message) => {
-            faults.push(line.place, message);
+            diagnostics.push_new(line.location, message);
             None
         }
     }
 }
 
-fn parts_of_line<'d>(line: &'d Spanned<String>, faults: &mut Faults) -> Option<Parts<'d>> {
+fn parts_of_line<'d>(
+    line: &'d Spanned<String>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Parts<'d>> {
     let cells: Vec<_> = line.value.split(" | ").map(str::trim).collect();
     let (cells, route) = match cells.as_slice() {
         [request, token, expect] => ([*request, *token, *expect], None),
         [request, token, expect, route] => {
-            ([*request, *token, *expect], Some((*route, line.place)))
+            ([*request, *token, *expect], Some((*route, line.location)))
         }
         _ => {
             let message = format!(
@@ -229,17 +204,17 @@ fn parts_of_line<'d>(line: &'d Spanned<String>, faults: &mut Faults) -> Option<P
                 cells.len(),
                 quoted(&line.value)
             );
-            faults.push(line.place, message);
+            diagnostics.push_new(line.location, message);
             return None;
         }
     };
-    let [request, token, expect] = cells.map(|cell| (cell, line.place));
+    let [request, token, expect] = cells.map(|cell| (cell, line.location));
     if let Some(message) = malformed(request.0) {
-        faults.push(line.place, message);
+        diagnostics.push_new(line.location, message);
         return None;
     }
     Some(Parts {
-        place: line.place,
+        location: line.location,
         name: &line.value,
         request,
         token,
@@ -249,15 +224,15 @@ fn parts_of_line<'d>(line: &'d Spanned<String>, faults: &mut Faults) -> Option<P
 }
 
 fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
-    let text = |text: &'_ Spanned<String>| text.place;
+    let text = |text: &'_ Spanned<String>| text.location;
     let name = mapping.name.as_ref().unwrap_or(&mapping.request);
     let token = mapping.token.as_ref();
     Parts {
-        place: name.place,
+        location: name.location,
         name: &name.value,
         request: (&mapping.request.value, text(&mapping.request)),
-        token: token.map_or((NO_TOKEN, mapping.request.place), |token| {
-            (&token.value, token.place)
+        token: token.map_or((NO_TOKEN, mapping.request.location), |token| {
+            (&token.value, token.location)
         }),
         expect: (&mapping.expect.value, text(&mapping.expect)),
         route: mapping
@@ -269,8 +244,8 @@ fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
 
 /// `METHOD TARGET`, or `scope SCOPE`; with ` bonus` at the end where the request allows bonus orbs.
 fn request(
-    (text, place): (&str, orbgate_yaml::Place),
-    faults: &mut Faults,
+    (text, location): (&str, orbgate_yaml::Location),
+    diagnostics: &mut Diagnostics,
 ) -> Option<(Asked, bool)> {
     let (asked, bonus) = match text.strip_suffix(" bonus") {
         Some(asked) => (asked, true),
@@ -287,7 +262,7 @@ fn request(
                 "a request is `METHOD TARGET` or `scope SCOPE`, and ` bonus` where bonus orbs are allowed, not {}",
                 quoted(text)
             );
-            faults.push(place, message);
+            diagnostics.push_new(location, message);
             return None;
         }
     };
@@ -330,8 +305,8 @@ const NO_TOKEN: &str = "none";
 
 /// `none`, or the kind and the scopes.
 fn token(
-    (text, place): (&str, orbgate_yaml::Place),
-    faults: &mut Faults,
+    (text, location): (&str, orbgate_yaml::Location),
+    diagnostics: &mut Diagnostics,
 ) -> Option<Option<(TokenKind, String)>> {
     let (kind, scopes) = text.split_once(' ').unwrap_or((text, ""));
     let kind = match kind {
@@ -344,7 +319,7 @@ fn token(
                 "a token is `none`, or `user`, `organisation` or `unknown` with its scopes, as in `user read:a read:b`, not {}",
                 quoted(text)
             );
-            faults.push(place, message);
+            diagnostics.push_new(location, message);
             return None;
         }
     };
@@ -352,7 +327,11 @@ fn token(
 }
 
 /// The route of a decision: `METHOD /template`, or the template alone.
-fn route_cell(text: &str, place: orbgate_yaml::Place, faults: &mut Faults) -> Option<String> {
+fn route_cell(
+    text: &str,
+    location: orbgate_yaml::Location,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
     let template = text.split_once(' ').map_or(text, |(_, template)| template);
     if template.starts_with('/') {
         return Some(text.to_owned());
@@ -361,6 +340,6 @@ fn route_cell(text: &str, place: orbgate_yaml::Place, faults: &mut Faults) -> Op
         "a route is `METHOD /template`, or `/template` for `method_not_declared`, not {}; a status is expected by its reason",
         quoted(text)
     );
-    faults.push(place, message);
+    diagnostics.push_new(location, message);
     None
 }

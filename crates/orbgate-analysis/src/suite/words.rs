@@ -1,14 +1,14 @@
 //! The words of a test file that say what must be decided.
 
 use orbgate::{Detail, Effect, Reason};
-use orbgate_yaml::{Faults, quoted};
+use orbgate_yaml::{Diagnostics, quoted};
 
 use super::expected::{Expected, ExpectedOrbs};
 
 /// `allow` or `deny`, a reason, a detail; for an allow what it consumes, and `bonus`.
 pub(super) fn expected(
-    (text, place): (&str, orbgate_yaml::Place),
-    faults: &mut Faults,
+    (text, location): (&str, orbgate_yaml::Location),
+    diagnostics: &mut Diagnostics,
 ) -> Option<Expected> {
     let mut expected = Expected::default();
     let mut allow = None;
@@ -30,7 +30,7 @@ pub(super) fn expected(
                 agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none()
             }
             None => {
-                faults.push(place, unknown_word(word));
+                diagnostics.push_new(location, unknown_word(word));
                 return None;
             }
         };
@@ -45,7 +45,7 @@ pub(super) fn expected(
                 quoted(word),
                 quoted(text)
             );
-            faults.push(place, message);
+            diagnostics.push_new(location, message);
             return None;
         }
     }
@@ -57,12 +57,12 @@ pub(super) fn expected(
             .is_some_and(|reason| reason != Reason::MalformedRequest)
     {
         let message = format!("only `malformed_request` has a detail, in {}", quoted(text));
-        faults.push(place, message);
+        diagnostics.push_new(location, message);
         return None;
     }
     if !has_decision {
         let message = "what is expected must be said: `allow`, `deny` or a reason";
-        faults.push(place, message);
+        diagnostics.push_new(location, message);
     }
     has_decision.then_some(expected)
 }

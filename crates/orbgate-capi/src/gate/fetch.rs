@@ -45,7 +45,7 @@ pub struct OrbgateFetchInfo {
     pub url: OrbgateStr,
 }
 
-// SAFETY: integers and text, the u32 first.
+// SAFETY: integers and a string, the u32 first.
 unsafe impl Sized32 for OrbgateFetchInfo {
     const FIRST_SIZE: usize = first_size(40, 32);
 }
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn orbgate_gate_fetched(
         let status = u16::try_from(http_status).map_err(|_| OrbgateStatus::InvalidArgument)?;
         let response = Response {
             status,
-            // What is not text says nothing.
+            // What is not a string says nothing.
             cache_control: str::from_utf8(cache_control).ok(),
             body,
         };
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn orbgate_gate_warm(
 
 /// What a fetch is.
 ///
-/// Ownership: the text in `out` is the fetch's and lives as long as it.
+/// Ownership: the string in `out` is the fetch's and lives as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn orbgate_fetch_info(
 
 /// Frees a fetch. Null is fine.
 ///
-/// Ownership: takes `fetch`; its text is gone.
+/// Ownership: takes `fetch`; its string is gone.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_fetch_free(fetch: *mut OrbgateFetch) {

@@ -36,13 +36,13 @@ pub struct OrbgateIssuerStatus {
     pub fetched_ms: u64,
     /// The issuer.
     pub issuer: OrbgateStr,
-    /// Why the last attempt failed; no text if it did not.
+    /// Why the last attempt failed; no string if it did not.
     pub failure: OrbgateStr,
     /// The keys that were left out, and why: a line for each.
     pub warnings: OrbgateStr,
 }
 
-// SAFETY: integers and texts, the u32 first.
+// SAFETY: integers and strings, the u32 first.
 unsafe impl Sized32 for OrbgateIssuerStatus {
     const FIRST_SIZE: usize = first_size(64, 40);
 }
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn orbgate_gate_status(
 /// How one issuer's keys are, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` where there are not more than
 /// `index` issuers.
 ///
-/// Ownership: the texts in `out` are those of `status` and live as long as it.
+/// Ownership: the strings in `out` are those of `status` and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn orbgate_key_status_issuer(
 
 /// Frees what `orbgate_gate_status` gave. Null is fine.
 ///
-/// Ownership: takes `status`; its texts are gone.
+/// Ownership: takes `status`; its strings are gone.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_key_status_free(status: *mut OrbgateKeyStatus) {

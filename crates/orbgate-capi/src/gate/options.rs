@@ -1,11 +1,12 @@
 //! How a gate answers and fetches.
 
 use core::time::Duration;
+use std::sync::Arc;
 
-use orbgate_gate::{Challenge, FullChallenge, Rules, TemplateStyle};
+use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, PublicRoutes, Rules, TemplateStyle};
 use orbgate_token::FetchSettings;
 
-use crate::arguments::{Sized32, bytes, first_size, read_sized};
+use crate::arguments::{Sized32, bytes, first_size, read_sized, slice};
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
 use crate::text::OrbgateStr;
@@ -28,6 +29,11 @@ pub const ORBGATE_CHALLENGE_MINIMAL: u32 = 0;
 pub const ORBGATE_CHALLENGE_FULL: u32 = 1;
 /// In `OrbgateGateOptions.challenge`: no header; every denial is a bare 403.
 pub const ORBGATE_CHALLENGE_NONE: u32 = 2;
+
+/// In `OrbgateGateOptions.cors_preflight`: a browser's question before a cross-origin request is decided as any other request.
+pub const ORBGATE_CORS_PREFLIGHT_DENY: u32 = 0;
+/// In `OrbgateGateOptions.cors_preflight`: it passes without a token, if the method that it asks about is declared for the path.
+pub const ORBGATE_CORS_PREFLIGHT_PASS: u32 = 1;
 
 /// How a router writes the parameters of its templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
 pub const ORBGATE_TEMPLATES_BRACES: u32 = 0;
@@ -73,9 +79,18 @@ pub struct OrbgateGateOptions {
     pub timeout_ms: u32,
     /// 0.
     pub reserved: u32,
+    /// Routes that need no token, each written as in a policy with the whole path, such as `GET /healthz`. Check each engine with
+    /// `orbgate_gate_check_engine` before you ask with it.
+    pub public_routes: *const OrbgateStr,
+    /// How many.
+    pub public_route_count: usize,
+    /// An `ORBGATE_CORS_PREFLIGHT_*` number: `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+    pub cors_preflight: u32,
+    /// 0.
+    pub reserved2: u32,
 }
 
-// SAFETY: integers and texts, the u32 first.
+// SAFETY: integers, strings and a pointer, the u32 first.
 unsafe impl Sized32 for OrbgateGateOptions {
     const FIRST_SIZE: usize = first_size(88, 72);
 }
@@ -105,7 +120,7 @@ impl Options {
             | ORBGATE_GATE_IGNORE_METHOD_OVERRIDE
             | ORBGATE_GATE_SIGNATURES_OUTSIDE
             | ORBGATE_GATE_NO_STALE_KEYS;
-        if options.flags & !known != 0 || options.reserved != 0 {
+        if options.flags & !known != 0 || options.reserved != 0 || options.reserved2 != 0 {
             return Err(OrbgateStatus::InvalidArgument.into());
         }
         let has = |flag: u32| options.flags & flag != 0;
@@ -113,7 +128,12 @@ impl Options {
         rules.flat_403 = has(ORBGATE_GATE_FLAT_403);
         rules.ignore_method_override = has(ORBGATE_GATE_IGNORE_METHOD_OVERRIDE);
         // SAFETY: the caller's, see the preamble.
-        rules.challenge = unsafe { challenge(&options) }?;
+        (rules.challenge, rules.public) = unsafe { (challenge(&options)?, public(&options)?) };
+        rules.cors_preflight = match options.cors_preflight {
+            ORBGATE_CORS_PREFLIGHT_DENY => CorsPreflight::Deny,
+            ORBGATE_CORS_PREFLIGHT_PASS => CorsPreflight::Pass,
+            _ => return Err(OrbgateStatus::InvalidArgument.into()),
+        };
         Ok(Self {
             rules,
             settings: settings(&options, has(ORBGATE_GATE_NO_STALE_KEYS))?,
@@ -144,10 +164,12 @@ unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateEr
         ORBGATE_CHALLENGE_FULL => {
             let mut full = FullChallenge::new();
             if !realm.is_empty() {
-                full = full.realm(realm).map_err(|it| faulty(&it))?;
+                full = full.realm(realm).map_err(|it| invalid(&it))?;
             }
             if !metadata.is_empty() {
-                full = full.resource_metadata(metadata).map_err(|it| faulty(&it))?;
+                full = full
+                    .resource_metadata(metadata)
+                    .map_err(|it| invalid(&it))?;
             }
             Ok(Challenge::Full(full))
         }
@@ -159,6 +181,23 @@ unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateEr
         ORBGATE_CHALLENGE_NONE => Ok(Challenge::None),
         _ => Err(OrbgateStatus::InvalidArgument.into()),
     }
+}
+
+/// The routes that need no token; none if the list is empty.
+unsafe fn public(options: &OrbgateGateOptions) -> Result<Option<Arc<PublicRoutes>>, OrbgateError> {
+    // SAFETY: the caller's, see the preamble.
+    let routes = unsafe { slice(options.public_routes, options.public_route_count) }?;
+    if routes.is_empty() {
+        return Ok(None);
+    }
+    let text = |text: &OrbgateStr| {
+        // SAFETY: the caller's, see the preamble.
+        let bytes = unsafe { bytes(text.data, text.len) }?;
+        str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
+    };
+    let routes = routes.iter().map(text).collect::<OrStatus<Vec<_>>>()?;
+    let public = PublicRoutes::new(routes).map_err(|it| invalid(&it))?;
+    Ok(Some(Arc::new(public)))
 }
 
 fn settings(options: &OrbgateGateOptions, no_stale: bool) -> OrStatus<FetchSettings> {
@@ -194,6 +233,6 @@ fn settings(options: &OrbgateGateOptions, no_stale: bool) -> OrStatus<FetchSetti
 }
 
 /// An option that cannot be.
-pub(super) fn faulty(error: &dyn core::error::Error) -> OrbgateError {
+pub(super) fn invalid(error: &dyn core::error::Error) -> OrbgateError {
     OrbgateError::new(OrbgateStatus::InvalidConfiguration, None, error.to_string())
 }

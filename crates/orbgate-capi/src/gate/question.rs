@@ -3,7 +3,7 @@
 use orbgate_gate::{Gate, Step, TemplateStyle};
 use orbgate_token::KeyCache;
 
-use super::options::{Options, OrbgateGateOptions, faulty};
+use super::options::{Options, OrbgateGateOptions, invalid};
 use super::request::{Asked, OrbgateGateRequest, now};
 use super::step::{OrbgateStep, State};
 use super::verifier::OrbgateVerifier;
@@ -19,7 +19,7 @@ use crate::status::{OrbgateStatus, guard};
 #[derive(Debug)]
 pub struct OrbgateGate {
     pub(super) gate: Gate,
-    templates: TemplateStyle,
+    pub(super) templates: TemplateStyle,
 }
 
 /// Makes a gate. `options` may be null: then all are the defaults. It has no keys yet: the first token waits for them, unless
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn orbgate_gate_new(
         let (verifier, options) = unsafe { (shared(verifier)?, Options::read(options)?) };
         let out = Out::new(out)?;
         let keys = KeyCache::new(verifier.verifier.clone(), options.settings);
-        let keys = keys.map_err(|error| faulty(&error))?;
+        let keys = keys.map_err(|error| invalid(&error))?;
         let keys = match options.signatures_outside {
             true => keys.signatures_outside(),
             false => keys,
@@ -183,6 +183,32 @@ pub(super) unsafe fn checked(
         unsafe { out.write(into_owned(step)) }
         Ok(())
     })
+}
+
+/// Checks that no path fits both a public route of the gate and a route of this engine's policy: call it at the start, and before
+/// a later engine takes the place of the current one. Until then, such a path needs its scope.
+///
+/// `error` is used as by `orbgate_verifier_from_yaml`: an overlap is `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+///
+/// Ownership: `*error`, if it is set, is the caller's, to free with `orbgate_error_free`. Everything else is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_check_engine(
+    gate: *const OrbgateGate,
+    engine: *const OrbgateEngine,
+    error: *mut *mut OrbgateError,
+) -> OrbgateStatus {
+    let check = || {
+        // SAFETY: the caller's, see the preamble.
+        let (gate, engine) = unsafe { (shared(gate)?, shared(engine)?) };
+        match &gate.gate.rules().public {
+            Some(public) => public.check(engine.engine()).map_err(|it| invalid(&it)),
+            None => Ok(()),
+        }
+    };
+    // SAFETY: the caller's, see the preamble.
+    unsafe { handing_over(error, check) }
 }
 
 /// Frees a gate. Null is fine.

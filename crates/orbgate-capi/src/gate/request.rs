@@ -41,13 +41,12 @@ pub struct OrbgateGateRequest {
     pub authorization: *const OrbgateStr,
     /// How many.
     pub authorization_count: usize,
-    /// The names of all headers, or at least those that contain `method` and those that begin with `http2-`, in any letter case. A
-    /// header can override the method.
+    /// The names of all headers, or at least those that contain `method`, in any letter case: a header can override the method.
     pub header_names: *const OrbgateStr,
     /// How many.
     pub header_name_count: usize,
     /// With `ORBGATE_MATCHED_TEMPLATE` the template that the router has taken, with the prefix of its router, written as the gate's
-    /// options say; else no text.
+    /// options say; else no string.
     pub path_template: OrbgateStr,
     /// An `ORBGATE_MATCHED_*` number.
     pub matched: u32,
@@ -67,7 +66,7 @@ pub struct OrbgateGateRequest {
     pub access_control_request_method_count: usize,
 }
 
-// SAFETY: integers, texts and pointers, the u32 first.
+// SAFETY: integers, strings and pointers, the u32 first.
 unsafe impl Sized32 for OrbgateGateRequest {
     const FIRST_SIZE: usize = first_size(96, 56);
 }

@@ -2,9 +2,12 @@
 
 use core::ffi::c_char;
 
-use orbgate_gate::{RoutesDiffer, Undeclared, allows_bonus_orbs, check_routes};
+use orbgate_gate::{
+    PublicRoutes, RoutesDiffer, TemplateStyle, Undeclared, allows_bonus_orbs, check_routes,
+};
 
 use super::options::templates;
+use super::question::OrbgateGate;
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, slice, write_sized};
 use crate::engine::OrbgateEngine;
 use crate::owners::{drop_owned, into_owned};
@@ -32,11 +35,11 @@ pub struct OrbgateRouteDifference {
     pub kind: u32,
     /// The route, as `GET /users/export`.
     pub route: OrbgateStr,
-    /// The policy's route that decides the requests of an undeclared one; no text where they are denied.
+    /// The policy's route that decides the requests of an undeclared one; no string where they are denied.
     pub decided_as: OrbgateStr,
 }
 
-// SAFETY: integers and texts, the u32 first.
+// SAFETY: integers and strings, the u32 first.
 unsafe impl Sized32 for OrbgateRouteDifference {
     const FIRST_SIZE: usize = first_size(40, 24);
 }
@@ -45,7 +48,7 @@ unsafe impl Sized32 for OrbgateRouteDifference {
 /// `templates_written` is an `ORBGATE_TEMPLATES_*` number. `*out` is null where they have the same routes.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_route_differences_free`. Everything else is only read; `methods` and
-/// `path_templates` are arrays of `count` texts.
+/// `path_templates` are arrays of `count` strings.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -58,42 +61,78 @@ pub unsafe extern "C" fn orbgate_engine_check_routes(
     out: *mut *mut OrbgateRouteDifferences,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
-        let (engine, methods, texts, out) = unsafe {
-            (
-                shared(engine)?,
-                slice(methods, count)?,
-                slice(path_templates, count)?,
-                Out::new(out)?,
-            )
-        };
         let style = templates(templates_written)?;
-        let text = |text: &OrbgateStr| {
-            // SAFETY: the caller's, see the preamble.
-            let bytes = unsafe { bytes(text.data, text.len) }?;
-            str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
-        };
-        let routes = methods.iter().zip(texts);
-        let routes =
-            routes.map(|(method, template)| Ok((text(method)?, style.in_policy(text(template)?))));
-        let routes = routes.collect::<OrStatus<Vec<_>>>()?;
-        let routes = routes
-            .iter()
-            .map(|(method, template)| (*method, template.as_str()));
-        let differ = check_routes(engine.engine(), routes).err();
-        let differ = differ.map_or(core::ptr::null_mut(), |differ| {
-            into_owned(OrbgateRouteDifferences { differ })
-        });
         // SAFETY: the caller's, see the preamble.
-        unsafe { out.write(differ) }
-        Ok(())
+        unsafe { compare(engine, None, methods, path_templates, count, style, out) }
     })
+}
+
+/// The same with the public routes of a gate, and with templates written as its options say.
+///
+/// Ownership: as `orbgate_engine_check_routes`.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_check_routes(
+    gate: *const OrbgateGate,
+    engine: *const OrbgateEngine,
+    methods: *const OrbgateStr,
+    path_templates: *const OrbgateStr,
+    count: usize,
+    out: *mut *mut OrbgateRouteDifferences,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let gate = unsafe { shared(gate)? };
+        let (public, style) = (gate.gate.rules().public.as_deref(), gate.templates);
+        // SAFETY: the caller's, see the preamble.
+        unsafe { compare(engine, public, methods, path_templates, count, style, out) }
+    })
+}
+
+unsafe fn compare(
+    engine: *const OrbgateEngine,
+    public: Option<&PublicRoutes>,
+    methods: *const OrbgateStr,
+    path_templates: *const OrbgateStr,
+    count: usize,
+    style: TemplateStyle,
+    out: *mut *mut OrbgateRouteDifferences,
+) -> OrStatus<()> {
+    // SAFETY: the caller's, see the preamble.
+    let (engine, methods, texts, out) = unsafe {
+        (
+            shared(engine)?,
+            slice(methods, count)?,
+            slice(path_templates, count)?,
+            Out::new(out)?,
+        )
+    };
+    let text = |text: &OrbgateStr| {
+        // SAFETY: the caller's, see the preamble.
+        let bytes = unsafe { bytes(text.data, text.len) }?;
+        str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
+    };
+    let routes = methods.iter().zip(texts);
+    let routes =
+        routes.map(|(method, template)| Ok((text(method)?, style.in_policy(text(template)?))));
+    let routes = routes.collect::<OrStatus<Vec<_>>>()?;
+    let routes = routes
+        .iter()
+        .map(|(method, template)| (*method, template.as_str()));
+    let differ = check_routes(engine.engine(), public, routes).err();
+    let differ = differ.map_or(core::ptr::null_mut(), |differ| {
+        into_owned(OrbgateRouteDifferences { differ })
+    });
+    // SAFETY: the caller's, see the preamble.
+    unsafe { out.write(differ) }
+    Ok(())
 }
 
 /// One of the differences: first those that the policy lacks, then those that the service lacks. Returns
 /// `ORBGATE_STATUS_NOT_FOUND` where there are not more than `index`.
 ///
-/// Ownership: the texts in `out` are those of `differences` and live as long as it.
+/// Ownership: the strings in `out` are those of `differences` and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -131,7 +170,7 @@ pub unsafe extern "C" fn orbgate_route_difference(
 
 /// Frees what `orbgate_engine_check_routes` gave. Null is fine.
 ///
-/// Ownership: takes `differences`; its texts are gone.
+/// Ownership: takes `differences`; its strings are gone.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_route_differences_free(differences: *mut OrbgateRouteDifferences) {

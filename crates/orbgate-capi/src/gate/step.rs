@@ -46,6 +46,7 @@ pub(super) struct Answered {
     denial: Option<Denial>,
     refused: Option<&'static str>,
     misrouted: Option<String>,
+    public: Option<Box<str>>,
     audit: Option<String>,
     token: Option<Known>,
 }
@@ -58,7 +59,7 @@ struct Known {
     fingerprint: String,
 }
 
-/// What comes of a question. Fields of another kind of step are 0, and texts of it no text.
+/// What comes of a question. Fields of another kind of step are 0, and strings of it no string.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateStepInfo {
@@ -73,7 +74,7 @@ pub struct OrbgateStepInfo {
     /// The algorithm of the signature to check, as in `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt
     /// as long as its hash. It fits the key, and key and signature have their right form and length.
     pub algorithm: OrbgateStr,
-    /// The key, as a JWK with its required members alone: equal keys have equal texts, so keep what you have imported. If it cannot
+    /// The key, as a JWK with its required members alone: equal keys have equal strings, so keep what you have imported. If it cannot
     /// be imported, the signature is wrong.
     pub key: OrbgateStr,
     /// What was signed.
@@ -86,13 +87,13 @@ pub struct OrbgateStepInfo {
     pub http_status: u32,
     /// An `OrbgateTokenKind` of the token, `ORBGATE_TOKEN_KIND_NONE` where none is right.
     pub token_kind: u32,
-    /// The `WWW-Authenticate` of a denial; no text where it has none.
+    /// The `WWW-Authenticate` of a denial; no string where it has none.
     pub www_authenticate: OrbgateStr,
-    /// The `Allow` of a denial; no text where it has none.
+    /// The `Allow` of a denial; no string where it has none.
     pub allow: OrbgateStr,
     /// Why the token is refused, as in `expired`: for logs and counters alone.
     pub refused: OrbgateStr,
-    /// Where the router went instead of the allowed route, of no bytes where it did not say: count it. No text where they agree.
+    /// Where the router went instead of the allowed route, of no bytes where it did not say: count it. No string where they agree.
     pub misrouted: OrbgateStr,
     /// With `ORBGATE_WITH_AUDIT` a line of JSON for an audit, without the end of the line.
     pub audit: OrbgateStr,
@@ -117,9 +118,11 @@ pub struct OrbgateStepInfo {
     /// The token's scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
     /// `orbgate_scope_set_retain` keeps it.
     pub scope_set: *const OrbgateScopeSet,
+    /// The template of an allowed request that needs no token, because its decision names no route; else no string.
+    pub public_template: OrbgateStr,
 }
 
-// SAFETY: integers, texts, a decision of integers and a pointer, the u32 first.
+// SAFETY: integers, strings, a decision of integers and a pointer, the u32 first.
 unsafe impl Sized32 for OrbgateStepInfo {
     const FIRST_SIZE: usize = first_size(344, 216);
 }
@@ -148,28 +151,26 @@ impl Answered {
         answer: Answer<'_>,
         audited: Option<u64>,
     ) -> OrStatus<Box<Self>> {
-        let token = answer.token.map(|token| Known {
+        let audit = audited.map(|time_ms| {
+            let token = AuditToken::from(&answer.credentials);
+            let line = AuditLine::new(time_ms, &answer.decision, token);
+            // String and numbers: there is nothing that JSON does not have.
+            serde_json::to_string(&line).map_err(|_| OrbgateStatus::Panic)
+        });
+        let refused = answer.refused();
+        let token = answer.credentials.verified().map(|token| Known {
             scopes: Arc::new(OrbgateScopeSet {
                 set: engine.engine().scopes(token.scopes()),
             }),
             fingerprint: token.fingerprint().to_string(),
             token,
         });
-        let audit = audited.map(|time_ms| {
-            let token = AuditToken {
-                kind: token.as_ref().map(|known| known.token.kind()),
-                fingerprint: token.as_ref().map(|known| known.fingerprint.clone()),
-                refused: answer.refused,
-            };
-            let line = AuditLine::new(time_ms, &answer.decision, token);
-            // Text and numbers: there is nothing that JSON does not have.
-            serde_json::to_string(&line).map_err(|_| OrbgateStatus::Panic)
-        });
         Ok(Box::new(Self {
             decision: OrbgateDecision::new(engine.policy(), &answer.decision),
             denial: answer.denial,
-            refused: answer.refused,
-            misrouted: answer.misrouted,
+            refused,
+            misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
+            public: answer.public,
             audit: audit.transpose()?,
             token,
         }))
@@ -181,6 +182,7 @@ impl Answered {
         info.refused = OrbgateStr::optional(self.refused);
         info.misrouted = OrbgateStr::optional(self.misrouted.as_deref());
         info.audit = OrbgateStr::optional(self.audit.as_deref());
+        info.public_template = OrbgateStr::optional(self.public.as_deref());
         if let Some(denial) = &self.denial {
             info.http_status = denial.status.into();
             info.www_authenticate = OrbgateStr::optional(denial.www_authenticate.as_deref());
@@ -237,6 +239,7 @@ impl OrbgateStepInfo {
             expires_ms: 0,
             packed: 0,
             scope_set: core::ptr::null(),
+            public_template: NULL,
         }
     }
 
@@ -268,7 +271,7 @@ impl OrbgateStepInfo {
 
 /// What a step says.
 ///
-/// Ownership: the texts and the scope set in `out` are the step's and live as long as it.
+/// Ownership: the strings and the scope set in `out` are the step's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -286,7 +289,7 @@ pub unsafe extern "C" fn orbgate_step_info(
 
 /// Frees a step, at any time: a request whose caller goes away leaves nothing. Null is fine.
 ///
-/// Ownership: takes `step`; its texts are gone.
+/// Ownership: takes `step`; its strings are gone.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_free(step: *mut OrbgateStep) {

@@ -1,4 +1,4 @@
-//! Verifiers: which tokens count, from the text of a configuration.
+//! Verifiers: which tokens count, from a configuration.
 
 use core::ffi::c_char;
 
@@ -17,7 +17,7 @@ pub struct OrbgateVerifier {
 
 /// Reads the text of a token configuration.
 ///
-/// `error` may be null. Where it is not and the call fails, `*error` says why, with every fault of the configuration; else it is
+/// `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the configuration; else it is
 /// left alone.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_verifier_free`; `*error`, if it is set, with

@@ -13,11 +13,13 @@ use crate::columns::OrbgateColumn;
 use crate::decide::*;
 use crate::decision::OrbgateDecision;
 use crate::engine::{
-    OrbgateEngine, orbgate_engine_digest_text, orbgate_engine_free, orbgate_engine_retain,
+    OrbgateEngine, orbgate_engine_digest_string, orbgate_engine_free, orbgate_engine_retain,
 };
 use crate::handle::*;
 use crate::listing::*;
-use crate::readback::{OrbgateDecisionText, orbgate_engine_decision_text, orbgate_engine_unpack};
+use crate::readback::{
+    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_unpack,
+};
 use crate::route_id::OrbgateRouteId;
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_retain};
 use crate::text::OrbgateStr;
@@ -67,7 +69,7 @@ fn check(name: &str, call: impl Fn(&Shop) + Send + Copy) {
 
 #[test]
 fn decisions_allocate_nothing() {
-    check("decide, by text and by set", |shop| {
+    check("decide, by string and by set", |shop| {
         let ((m, ml), (t, tl)) = (text("PUT"), text("/v1/orders"));
         let mut found = OrbgateDecision::default();
         let mut one = token(1, b"read:orders write:orders");
@@ -96,9 +98,9 @@ fn decisions_allocate_nothing() {
         };
         let status = unsafe { orbgate_engine_unpack(shop.engine, packed, &mut found) };
         assert_eq!((status, found.amount), (OK, 5));
-        let mut words: OrbgateDecisionText = unsafe { zeroed() };
-        words.struct_size = size_of::<OrbgateDecisionText>() as u32;
-        let status = unsafe { orbgate_engine_decision_text(shop.engine, &found, &mut words) };
+        let mut words: OrbgateDecisionStrings = unsafe { zeroed() };
+        words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
+        let status = unsafe { orbgate_engine_decision_strings(shop.engine, &found, &mut words) };
         assert_eq!(status, OK);
     });
     check("decide by scope", |shop| {
@@ -256,11 +258,11 @@ fn a_handle_allocates_once_a_thread() {
 
 #[test]
 fn looking_up_allocates_nothing() {
-    check("owners and texts", |shop| unsafe {
+    check("owners and strings", |shop| unsafe {
         orbgate_engine_free(orbgate_engine_retain(shop.engine));
         orbgate_scope_set_free(orbgate_scope_set_retain(shop.scopes));
         let mut digest: OrbgateStr = zeroed();
-        assert_eq!(orbgate_engine_digest_text(shop.engine, &mut digest), OK);
+        assert_eq!(orbgate_engine_digest_string(shop.engine, &mut digest), OK);
     });
     check("routes and scopes", |shop| unsafe {
         let (mut count, mut route, mut scope) =

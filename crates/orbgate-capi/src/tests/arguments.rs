@@ -157,7 +157,7 @@ fn bad_arguments_leave_the_output_alone() {
         let packed = orbgate_engine_decide_packed(null(), m, ml, t, tl, 1, m, ml, null(), 0);
         assert_eq!((packed & 3, packed >> 48), (0, 1));
         let packed = orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, m, ml, interned, 0);
-        assert_eq!((packed & 3, packed >> 48), (0, 1), "text and set");
+        assert_eq!((packed & 3, packed >> 48), (0, 1), "string and set");
         orbgate_scope_set_free(interned);
         // Null is fine where the length is 0, and NUL is a byte like any other.
         let mut out = canary;

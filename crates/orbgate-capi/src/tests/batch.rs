@@ -45,7 +45,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 struct Owned(Vec<u8>, Vec<u32>);
 
 impl Owned {
-    /// With some bytes before the first text, as a slice of a longer column has.
+    /// With some bytes before the first string, as a slice of a longer column has.
     fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let (mut data, mut offsets) = (b"sliced off".to_vec(), Vec::new());
         offsets.push(data.len() as u32);
@@ -226,20 +226,20 @@ fn a_bad_batch_is_refused_as_a_whole() {
         assert_eq!((status, out), (INVALID, [0xa5; 2]), "{at}");
     }
     let mut out = [0xa5_u64; 2];
-    let place = out.as_mut_ptr();
+    let location = out.as_mut_ptr();
     unsafe {
-        let short = orbgate_engine_decide_batch_packed(engine, &good(), place, 1);
+        let short = orbgate_engine_decide_batch_packed(engine, &good(), location, 1);
         assert_eq!((short, out), (INVALID, [0xa5; 2]));
         assert_eq!(
             orbgate_engine_decide_batch_packed(engine, &good(), null_mut(), 2),
             INVALID
         );
         assert_eq!(
-            orbgate_engine_decide_batch_packed(engine, null(), place, 2),
+            orbgate_engine_decide_batch_packed(engine, null(), location, 2),
             INVALID
         );
         assert_eq!(
-            orbgate_engine_decide_batch_packed(null(), &good(), place, 2),
+            orbgate_engine_decide_batch_packed(null(), &good(), location, 2),
             INVALID
         );
         assert_eq!(

@@ -16,7 +16,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::listing::orbgate_engine_find_route;
 use crate::readback::{
-    OrbgateDecisionText, orbgate_engine_decision_text, orbgate_engine_declared_methods,
+    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods,
     orbgate_engine_unpack,
 };
 use crate::route_id::OrbgateRouteId;
@@ -108,7 +108,7 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
         charge.and_then(|charge| charge.amount).unwrap_or(0)
     );
     let mut words = words();
-    let status = unsafe { orbgate_engine_decision_text(engine, found, &mut words) };
+    let status = unsafe { orbgate_engine_decision_strings(engine, found, &mut words) };
     assert_eq!(status, OK);
     let texts = [
         words.reason,
@@ -125,7 +125,7 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
             .detail()
             .map_or_else(null, |detail| detail.to_string()),
         expected.api().map_or_else(null, str::to_owned),
-        expected.route().map_or_else(null, str::to_owned),
+        expected.route_name().map_or_else(null, str::to_owned),
         expected
             .scope()
             .map_or_else(null, |scope| scope.name().to_owned()),
@@ -165,9 +165,9 @@ fn declared(decision: &Decision<'_>) -> Option<String> {
     Some(route.methods().collect::<Vec<_>>().join(", "))
 }
 
-fn words() -> OrbgateDecisionText {
-    let mut words: OrbgateDecisionText = unsafe { core::mem::zeroed() };
-    words.struct_size = size_of::<OrbgateDecisionText>() as u32;
+fn words() -> OrbgateDecisionStrings {
+    let mut words: OrbgateDecisionStrings = unsafe { core::mem::zeroed() };
+    words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
     words
 }
 
@@ -287,10 +287,10 @@ fn words_need_the_same_policy() {
     unsafe {
         let status = orbgate_engine_decide(other, m, ml, t, tl, null(), 0, &mut found);
         assert_eq!((status, found.reason), (OK, 2));
-        let refused = orbgate_engine_decision_text(engine, &found, &mut out);
+        let refused = orbgate_engine_decision_strings(engine, &found, &mut out);
         assert_eq!(refused, OrbgateStatus::InvalidArgument);
         let zeroed = OrbgateDecision::default();
-        let refused = orbgate_engine_decision_text(other, &zeroed, &mut out);
+        let refused = orbgate_engine_decision_strings(other, &zeroed, &mut out);
         assert_eq!(refused, OrbgateStatus::InvalidArgument);
         assert!(out.reason.data.is_null());
         orbgate_engine_free(other);

@@ -9,7 +9,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::found::is_without_token;
 use crate::readback::{
-    OrbgateDecisionText, orbgate_engine_decision_text, orbgate_engine_declared_methods,
+    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods,
     orbgate_engine_unpack,
 };
 use crate::text::OrbgateStr;
@@ -72,7 +72,13 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
                 ..request("PATCH", "")
             })
         });
-        for decision in asked.chain(routes).chain(scopes).chain(others) {
+        let public = [core.allow_public()];
+        for decision in asked
+            .chain(routes)
+            .chain(scopes)
+            .chain(others)
+            .chain(public)
+        {
             let made = decision.reason();
             let decision = OrbgateDecision::new(engine.policy(), &decision);
             all.insert(fields(&decision));
@@ -204,13 +210,13 @@ fn only_what_can_be_decided_has_words() {
 
 /// Whether a decision has words, and methods, and can be unpacked: all or none.
 fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
-    let mut words: OrbgateDecisionText = unsafe { core::mem::zeroed() };
-    words.struct_size = size_of::<OrbgateDecisionText>() as u32;
+    let mut words: OrbgateDecisionStrings = unsafe { core::mem::zeroed() };
+    words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
     let mut methods = OrbgateStr::NULL;
     let mut unpacked = OrbgateDecision::default();
     let (said, declared, packed) = unsafe {
         (
-            orbgate_engine_decision_text(engine, decision, &mut words),
+            orbgate_engine_decision_strings(engine, decision, &mut words),
             orbgate_engine_declared_methods(engine, decision, &mut methods),
             orbgate_engine_unpack(engine, decision.pack_with_about(), &mut unpacked),
         )

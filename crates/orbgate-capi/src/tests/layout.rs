@@ -10,7 +10,7 @@ use crate::arrow::{ArrowArray, ArrowSchema};
 use crate::batch::OrbgateBatch;
 use crate::columns::OrbgateColumn;
 use crate::decision::OrbgateDecision;
-use crate::error::{OrbgateErrorInfo, OrbgateFault};
+use crate::error::{OrbgateDiagnostic, OrbgateErrorInfo};
 use crate::gate::fetch::OrbgateFetchInfo;
 use crate::gate::keys::OrbgateIssuerStatus;
 use crate::gate::options::OrbgateGateOptions;
@@ -19,7 +19,7 @@ use crate::gate::routes::OrbgateRouteDifference;
 use crate::gate::step::OrbgateStepInfo;
 use crate::listing::{OrbgateRoute, OrbgateScope};
 use crate::packed;
-use crate::readback::OrbgateDecisionText;
+use crate::readback::OrbgateDecisionStrings;
 use crate::route_id::OrbgateRouteId;
 use crate::text::OrbgateStr;
 use crate::token::OrbgateToken;
@@ -75,18 +75,19 @@ fn layout() -> String {
             struct_size flags len method target token kinds scopes scope_sets allow_bonus_orbs validity
             validity_offset
         }
-        OrbgateDecisionText { struct_size reserved decision reason detail api route scope policy about }
+        OrbgateDecisionStrings { struct_size reserved decision reason detail api route scope policy about }
         OrbgateRouteId { high low }
         OrbgateRoute {
             struct_size number id text method path_template scope api amount charge scope_number line column
             methods
         }
         OrbgateScope { struct_size number name api permits organisation amount charge line column reserved }
-        OrbgateErrorInfo { struct_size code line column fault_count message path }
-        OrbgateFault { struct_size line column reserved message }
+        OrbgateErrorInfo { struct_size code line column diagnostic_count message path }
+        OrbgateDiagnostic { struct_size line column reserved message }
         OrbgateGateOptions {
             struct_size flags challenge templates realm resource_metadata ttl_ms ttl_min_ms ttl_max_ms
             ahead_percent max_stale_ms cooldown_ms burst retry_ms timeout_ms reserved
+            public_routes public_route_count cors_preflight reserved2
         }
         OrbgateGateRequest {
             struct_size flags method target authorization authorization_count header_names
@@ -96,7 +97,7 @@ fn layout() -> String {
         OrbgateStepInfo {
             struct_size kind attempt until_ms algorithm key message signature decision http_status
             token_kind www_authenticate allow refused misrouted audit scopes issuer subject client
-            actor id fingerprint expires_ms packed scope_set
+            actor id fingerprint expires_ms packed scope_set public_template
         }
         OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url }
         OrbgateIssuerStatus { struct_size key_count fetched_ms issuer failure warnings }
@@ -109,11 +110,11 @@ fn layout() -> String {
     lines.extend([
         first::<OrbgateToken>("OrbgateToken"),
         first::<OrbgateBatch>("OrbgateBatch"),
-        first::<OrbgateDecisionText>("OrbgateDecisionText"),
+        first::<OrbgateDecisionStrings>("OrbgateDecisionStrings"),
         first::<OrbgateRoute>("OrbgateRoute"),
         first::<OrbgateScope>("OrbgateScope"),
         first::<OrbgateErrorInfo>("OrbgateErrorInfo"),
-        first::<OrbgateFault>("OrbgateFault"),
+        first::<OrbgateDiagnostic>("OrbgateDiagnostic"),
         first::<OrbgateGateOptions>("OrbgateGateOptions"),
         first::<OrbgateGateRequest>("OrbgateGateRequest"),
         first::<OrbgateStepInfo>("OrbgateStepInfo"),

@@ -8,13 +8,14 @@ use super::{INVALID, OK, SHOP, compiled, external, said, set, text, token};
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::{
-    OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_text, orbgate_engine_free,
+    OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_string, orbgate_engine_free,
     orbgate_engine_from_file, orbgate_engine_from_yaml, orbgate_engine_has_end_marker,
     orbgate_engine_is_sealed, orbgate_engine_name, orbgate_engine_retain,
     orbgate_engine_table_json,
 };
 use crate::error::{
-    OrbgateErrorInfo, OrbgateFault, orbgate_error_fault, orbgate_error_free, orbgate_error_info,
+    OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free,
+    orbgate_error_info,
 };
 use crate::handle::{
     OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load,
@@ -54,7 +55,7 @@ fn an_engine_says_what_it_is() {
     unsafe {
         assert_eq!(orbgate_engine_digest(engine, digest.as_mut_ptr()), OK);
         assert_eq!(&digest, core.digest().as_bytes());
-        assert_eq!(orbgate_engine_digest_text(engine, &mut text), OK);
+        assert_eq!(orbgate_engine_digest_string(engine, &mut text), OK);
         assert_eq!(said(text), core.digest().to_string());
         for _ in 0..2 {
             assert_eq!(orbgate_engine_table_json(engine, &mut text), OK);
@@ -146,7 +147,7 @@ fn routes_and_scopes_are_listed() {
 }
 
 #[test]
-fn every_fault_of_a_policy_is_told() {
+fn every_diagnostic_of_a_policy_is_told() {
     let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
     let yaml = "orbgate: 1\ncolour: red\napis:\n  a: 1\n";
     let (data, len) = text(yaml);
@@ -158,19 +159,22 @@ fn every_fault_of_a_policy_is_told() {
         let mut info: OrbgateErrorInfo = core::mem::zeroed();
         info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
         assert_eq!(orbgate_error_info(error, &mut info), OK);
-        assert_eq!((info.code, info.fault_count), (2, expected.faults().len()));
+        assert_eq!(
+            (info.code, info.diagnostic_count),
+            (2, expected.diagnostics().len())
+        );
         assert_eq!(said(info.message), expected.to_string());
         assert_eq!(said(info.path), "-");
         assert_eq!((info.line, info.column), (2, 1));
-        let mut fault: OrbgateFault = core::mem::zeroed();
-        fault.struct_size = size_of::<OrbgateFault>() as u32;
-        for (index, expected) in expected.faults().iter().enumerate() {
-            assert_eq!(orbgate_error_fault(error, index, &mut fault), OK);
-            let place = (expected.place.line, expected.place.column);
-            assert_eq!((fault.line, fault.column), place);
-            assert_eq!(said(fault.message), expected.message);
+        let mut diagnostic: OrbgateDiagnostic = core::mem::zeroed();
+        diagnostic.struct_size = size_of::<OrbgateDiagnostic>() as u32;
+        for (index, expected) in expected.diagnostics().iter().enumerate() {
+            assert_eq!(orbgate_error_diagnostic(error, index, &mut diagnostic), OK);
+            let location = (expected.location.line, expected.location.column);
+            assert_eq!((diagnostic.line, diagnostic.column), location);
+            assert_eq!(said(diagnostic.message), expected.message);
         }
-        let behind = orbgate_error_fault(error, info.fault_count, &mut fault);
+        let behind = orbgate_error_diagnostic(error, info.diagnostic_count, &mut diagnostic);
         assert_eq!(behind, OrbgateStatus::NotFound);
         orbgate_error_free(error);
         orbgate_error_free(null_mut());
@@ -196,7 +200,7 @@ fn a_file_that_is_not_there_is_an_io_error() {
             "{message}"
         );
         assert_eq!(
-            (said(info.path).as_str(), info.fault_count),
+            (said(info.path).as_str(), info.diagnostic_count),
             ("no/such/policy.yaml", 0)
         );
         orbgate_error_free(error);
@@ -242,7 +246,7 @@ fn a_policy_file_is_read() {
             orbgate_engine_from_file(data, len, &mut engine, &mut error),
             OK
         );
-        assert_eq!(orbgate_engine_digest_text(engine, &mut digest), OK);
+        assert_eq!(orbgate_engine_digest_string(engine, &mut digest), OK);
         assert_eq!(
             said(digest),
             orbgate::Engine::external().digest().to_string()

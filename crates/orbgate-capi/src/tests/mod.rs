@@ -12,6 +12,8 @@ mod allocation;
 mod answers;
 mod arguments;
 mod arrow;
+#[cfg(feature = "analysis")]
+mod ask;
 mod batch;
 #[cfg(not(miri))]
 mod bindings;
@@ -35,7 +37,7 @@ use core::ffi::c_char;
 use core::ptr::{null, null_mut};
 
 use crate::engine::{OrbgateEngine, orbgate_engine_external, orbgate_engine_from_yaml};
-use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_from_text};
+use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_from_string};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 use crate::token::OrbgateToken;
@@ -72,7 +74,7 @@ fn compiled(yaml: &str) -> *mut OrbgateEngine {
 fn set(engine: *const OrbgateEngine, scopes: &str) -> *mut OrbgateScopeSet {
     let mut set = null_mut();
     let (data, len) = text(scopes);
-    let status = unsafe { orbgate_scope_set_from_text(engine, data, len, &mut set) };
+    let status = unsafe { orbgate_scope_set_from_string(engine, data, len, &mut set) };
     assert_eq!(status, OK);
     set
 }
@@ -91,7 +93,7 @@ fn text(text: &str) -> (*const c_char, usize) {
     (text.as_ptr().cast(), text.len())
 }
 
-/// What the library said, `-` for no text.
+/// What the library said, `-` for no string.
 fn said(text: OrbgateStr) -> String {
     if text.data.is_null() {
         assert_eq!(text.len, 0);

@@ -1,6 +1,6 @@
 //! Findings as SARIF 2.1.0, the format in which code hosts take them.
 
-use orbgate::Place;
+use orbgate::Location;
 use orbgate_analysis::{Code, Finding};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::Linted;
 const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
 
 /// The rule that an invalid policy breaks.
-const FAULT: &str = "fault";
+const DIAGNOSTIC: &str = "diagnostic";
 
 /// One run over all files.
 pub(super) fn log(files: &[Linted]) -> Value {
@@ -18,14 +18,14 @@ pub(super) fn log(files: &[Linted]) -> Value {
         json!({
             "id": id,
             "shortDescription": { "text": text },
-            "helpUri": format!("{PAGES}/{}", if id == FAULT { "README.md".to_owned() } else { format!("{id}.md") }),
+            "helpUri": format!("{PAGES}/{}", if id == DIAGNOSTIC { "README.md".to_owned() } else { format!("{id}.md") }),
             "defaultConfiguration": { "level": level },
         })
     };
     let rules = Code::ALL
         .iter()
         .map(|code| rule(code.as_str(), code.level().as_str(), code.explanation()));
-    let fault = rule(FAULT, "error", "the file is not a valid policy");
+    let diagnostic = rule(DIAGNOSTIC, "error", "the file is not a valid policy");
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -34,7 +34,7 @@ pub(super) fn log(files: &[Linted]) -> Value {
                 "name": "orbgate",
                 "informationUri": "https://github.com/orbgate/orbgate",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.chain([fault]).collect::<Vec<_>>(),
+                "rules": rules.chain([diagnostic]).collect::<Vec<_>>(),
             } },
             "columnKind": "unicodeCodePoints",
             "results": files.iter().flat_map(results).collect::<Vec<_>>(),
@@ -43,19 +43,20 @@ pub(super) fn log(files: &[Linted]) -> Value {
 }
 
 fn results(linted: &Linted) -> Vec<Value> {
-    let faults = linted.faults.iter().map(|fault| {
+    let diagnostics = linted.0.diagnostics.iter().map(|diagnostic| {
         json!({
-            "ruleId": FAULT,
+            "ruleId": DIAGNOSTIC,
             "level": "error",
-            "message": { "text": fault.message },
-            "locations": [location(&linted.file, fault.place)],
+            "message": { "text": diagnostic.message },
+            "locations": [location(&linted.0.file, diagnostic.location)],
         })
     });
     let findings = linted
+        .0
         .findings
         .iter()
-        .map(|finding| result(&linted.file, finding));
-    faults.chain(findings).collect()
+        .map(|finding| result(&linted.0.file, finding));
+    diagnostics.chain(findings).collect()
 }
 
 fn result(file: &str, finding: &Finding) -> Value {
@@ -64,7 +65,7 @@ fn result(file: &str, finding: &Finding) -> Value {
     set("ruleId", json!(finding.code.as_str()));
     set("level", json!(finding.level.as_str()));
     set("message", json!({ "text": finding.message }));
-    set("locations", json!([location(file, finding.place)]));
+    set("locations", json!([location(file, finding.location)]));
     if let Some(other) = finding.other {
         set("relatedLocations", json!([location(file, other)]));
     }
@@ -75,10 +76,10 @@ fn result(file: &str, finding: &Finding) -> Value {
     Value::Object(result)
 }
 
-fn location(file: &str, place: Place) -> Value {
+fn location(file: &str, location: Location) -> Value {
     json!({ "physicalLocation": {
         "artifactLocation": { "uri": uri(file) },
-        "region": { "startLine": place.line, "startColumn": place.column },
+        "region": { "startLine": location.line, "startColumn": location.column },
     } })
 }
 

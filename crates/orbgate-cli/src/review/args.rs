@@ -59,11 +59,11 @@ One page has what `orbgate diff` says of the two policies, what calls cost
 otherwise, what `orbgate lint` finds in the new one, which findings are newly
 suppressed, and how the cases of --tests end with it, no matter which policy they
 name. In Markdown it has at most 60,000 characters. With an old policy that has
-faults, nothing is compared: that passes with --allow-wider only. A last line says
+errors, nothing is compared: that passes with --allow-wider only. A last line says
 why it fails, in --json `fails`.
 
-Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `dearer`, `other-cost` (an
-amount is not stated) and `vanished`. Without it, and without --allow-wider,
+Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost` (an
+amount is not stated) and `removed`. Without it, and without --allow-wider,
 `wider`, `cheaper` and `other-cost` fail.
 
 Examples:
@@ -74,6 +74,6 @@ Examples:
 Exit codes:
   0  nothing to complain about
   1  something is wider or cheaper, or of the kinds of --fail-on, lint has an
-     error or a warning, a case fails, or one of the policies has faults
+     error or a warning, a case fails, or one of the policies has errors
   2  could not run: bad usage, an unreadable policy, a bad or unreadable file of
      cases, or too many templates that overlap to compare all of them";

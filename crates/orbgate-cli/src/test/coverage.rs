@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use orbgate::Place;
+use orbgate::Location;
 use orbgate_analysis::{Coverage, Outcome};
 use serde::Serialize;
 
@@ -12,13 +12,13 @@ use crate::policy_file::Source;
 /// What is covered of a policy.
 pub(crate) struct Report<'a> {
     pub(super) source: &'a Source,
-    /// The rows of its table, with their places and outcomes; last, without a place, the policy as a whole.
+    /// The rows of its table, with their locations and outcomes; last, without a location, the policy as a whole.
     pub(super) rows: Vec<Row>,
 }
 
 pub(super) struct Row {
     pub(super) name: Option<String>,
-    pub(super) place: Option<Place>,
+    pub(super) location: Option<Location>,
     pub(super) outcomes: Vec<Outcome>,
 }
 
@@ -26,12 +26,12 @@ impl<'a> Report<'a> {
     pub(super) fn new(source: &'a Source, coverage: &Coverage<'_>) -> Self {
         let rows = coverage.rows().map(|row| Row {
             name: Some(row.name().to_owned()),
-            place: Some(row.place()),
+            location: Some(row.location()),
             outcomes: row.outcomes,
         });
         let policy = Row {
             name: None,
-            place: None,
+            location: None,
             outcomes: coverage.of_the_policy().collect(),
         };
         Self {
@@ -42,7 +42,7 @@ impl<'a> Report<'a> {
 
     /// How many rows are touched, and how many there are.
     pub(crate) fn rows(&self) -> Share {
-        let rows = self.rows.iter().filter(|row| row.place.is_some());
+        let rows = self.rows.iter().filter(|row| row.location.is_some());
         Share {
             covered: rows.clone().filter(|row| row.touched()).count(),
             total: rows.count(),
@@ -70,13 +70,13 @@ impl<'a> Report<'a> {
             if lacking.is_empty() {
                 continue;
             }
-            let place = row.place.map(|place| self.source.at(place));
-            let place = place.unwrap_or_else(|| self.source.name().to_owned());
+            let location = row.location.map(|location| self.source.at(location));
+            let location = location.unwrap_or_else(|| self.source.name().to_owned());
             let name = row.name.as_deref().unwrap_or("the policy as a whole");
-            let (place, name) = (one_line(&place), one_line(name));
+            let (location, name) = (one_line(&location), one_line(name));
             writeln!(
                 out,
-                "{WARNING}not covered:{WARNING:#} {place}: {name}: {lacking}"
+                "{WARNING}not covered:{WARNING:#} {location}: {name}: {lacking}"
             )?;
         }
         Ok(())

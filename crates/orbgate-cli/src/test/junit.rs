@@ -2,7 +2,7 @@
 
 use std::io;
 
-use orbgate::Place;
+use orbgate::Location;
 use orbgate_analysis::{Proved, Tried};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
@@ -12,7 +12,7 @@ use crate::output::{Stop, one_line};
 
 type Xml = Writer<Vec<u8>>;
 
-/// The report: a suite for each file, a case for each case, named with its place.
+/// The report: a suite for each file, a case for each case, named with its location.
 pub(super) fn report(tested: &[Tested<'_>]) -> Result<Vec<u8>, Stop> {
     let mut xml = Xml::new_with_indent(Vec::new(), b' ', 4);
     match write(&mut xml, tested) {
@@ -51,7 +51,7 @@ fn case(xml: &mut Xml, tested: &Tested<'_>, tried: &Tried<'_, '_>) -> io::Result
     let lines = differences.into_iter().chain([tested.why(tried)]);
     let failure = (!tried.passed()).then(|| (message, lines.collect()));
     let warnings: Vec<_> = tried.slips.iter().map(String::as_str).collect();
-    test(xml, tested, (case.place, &case.name), failure, &warnings)
+    test(xml, tested, (case.location, &case.name), failure, &warnings)
 }
 
 fn property(xml: &mut Xml, tested: &Tested<'_>, proved: &Proved<'_, '_>) -> io::Result<()> {
@@ -62,21 +62,21 @@ fn property(xml: &mut Xml, tested: &Tested<'_>, proved: &Proved<'_, '_>) -> io::
     test(
         xml,
         tested,
-        (stated.place, &stated.text),
+        (stated.location, &stated.text),
         failure,
         &warnings,
     )
 }
 
-/// A test with its place and name, its warnings, and if it failed, with a message and lines.
+/// A test with its location and name, its warnings, and if it failed, with a message and lines.
 fn test(
     xml: &mut Xml,
     tested: &Tested<'_>,
-    (place, name): (Place, &str),
+    (location, name): (Location, &str),
     failure: Option<(String, Vec<String>)>,
     warnings: &[&str],
 ) -> io::Result<()> {
-    let name = format!("{place}: {name}");
+    let name = format!("{location}: {name}");
     let case = xml.create_element("testcase");
     let case = case.with_attribute(("name", &*one_line(&name)));
     let case = case.with_attribute(("classname", &*one_line(tested.file)));

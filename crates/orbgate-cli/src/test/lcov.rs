@@ -22,8 +22,10 @@ fn section(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
     let mut lines = BTreeMap::new();
     let (mut found, mut hit) = (0_usize, 0_usize);
     for (block, row) in report.rows.iter().enumerate() {
-        let Some(place) = row.place else { continue };
-        let line = lines.entry(place.line).or_insert(0_u64);
+        let Some(location) = row.location else {
+            continue;
+        };
+        let line = lines.entry(location.line).or_insert(0_u64);
         for (branch, outcome) in row.outcomes.iter().enumerate() {
             *line = line.saturating_add(outcome.times);
             found = found.saturating_add(1);
@@ -32,7 +34,7 @@ fn section(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
                 true => outcome.times.to_string(),
                 false => "-".to_owned(),
             };
-            writeln!(text, "BRDA:{},{block},{branch},{times}", place.line)?;
+            writeln!(text, "BRDA:{},{block},{branch},{times}", location.line)?;
         }
     }
     writeln!(text, "BRF:{found}\nBRH:{hit}")?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use orbgate::Place;
+use orbgate::Location;
 use orbgate_analysis::{Proved, Witness};
 use serde::Serialize;
 
@@ -23,10 +23,10 @@ impl<'a> Tested<'a> {
         };
         let line = |witness: &Witness<'_>| {
             let rules = witness.requests.iter();
-            let places: Vec<_> = rules
-                .map(|(_, rule)| self.source.at(rule.place()))
+            let locations: Vec<_> = rules
+                .map(|(_, rule)| self.source.at(rule.location()))
                 .collect();
-            format!("{witness}, by {}", places.join(" and "))
+            format!("{witness}, by {}", locations.join(" and "))
         };
         proof.witnesses.iter().map(line).collect()
     }
@@ -35,9 +35,9 @@ impl<'a> Tested<'a> {
 /// Writes the properties that do not hold.
 pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     for proved in tested.refuted() {
-        let (file, place) = (one_line(tested.file), proved.stated.place);
+        let (file, location) = (one_line(tested.file), proved.stated.location);
         let text = one_line(&proved.stated.text);
-        writeln!(out, "{DENY}FAIL{DENY:#} {file}:{place}: {text}")?;
+        writeln!(out, "{DENY}FAIL{DENY:#} {file}:{location}: {text}")?;
         for line in tested.against(proved) {
             writeln!(out, "  {}", one_line(&line))?;
         }
@@ -49,14 +49,14 @@ pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
 #[derive(Serialize)]
 pub(crate) struct Answer<'a> {
     property: &'a str,
-    place: Place,
+    location: Location,
     holds: bool,
     /// How many rules of the policy it is about; null where it says nothing about the policy.
     rules: Option<usize>,
     /// Why it says nothing.
     error: Option<&'a str>,
     /// Why it holds though it says little.
-    warning: Option<&'static str>,
+    warning: Option<&'a str>,
     witnesses: &'a [Witness<'a>],
 }
 
@@ -65,7 +65,7 @@ impl<'a> Answer<'a> {
         let proof = proved.proof.as_ref();
         Self {
             property: &proved.stated.text,
-            place: proved.stated.place,
+            location: proved.stated.location,
             holds: proved.holds(),
             rules: proof.ok().map(|proof| proof.rules),
             error: proof.err().map(String::as_str),

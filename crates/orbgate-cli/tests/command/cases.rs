@@ -8,7 +8,7 @@ use crate::{SHOP, file, of_the_repository, orbgate, orbgate_reading};
 
 const CASES: &str = include_str!("../../testdata/shop.test.yaml");
 
-/// A folder of its own with the shop's policy and its cases, these in place of some.
+/// A folder of its own with the shop's policy and its cases, these instead of some.
 fn cases(name: &str, replace: &[(&str, &str)]) -> String {
     fs::create_dir_all(format!("{}/cases-{name}", env!("CARGO_TARGET_TMPDIR"))).unwrap();
     file(&format!("cases-{name}/shop.yaml"), SHOP);
@@ -60,7 +60,7 @@ fn cases_that_pass_are_0_and_their_policy_is_beside_them() {
 }
 
 #[test]
-fn a_case_that_fails_is_1_with_a_diff_and_the_place_of_the_rule() {
+fn a_case_that_fails_is_1_with_a_diff_and_the_location_of_the_rule() {
     let path = cases(
         "fail",
         &[
@@ -74,7 +74,7 @@ fn a_case_that_fails_is_1_with_a_diff_and_the_place_of_the_rule() {
     let expected = format!(
         "FAIL {path}:7:5: GET /v1/items/7 | user | allow\n  - decision: allow\n  + decision: deny\n  reason scope_missing, by {shop}:12:13\n\
          FAIL {path}:8:5: POST /v1/items/7 bonus | user write:items | allow 6 bonus\n  - orbs: 6\n  + orbs: 5\n  reason scope_held, by {shop}:17:20\n\
-         {path}: 2 failed of 7 cases\n"
+         {path}: 2 of 7 cases failed\n"
     );
     assert!(ran.out.starts_with(&expected), "{}", ran.out);
     // Without a rule there is a reason all the same.
@@ -144,7 +144,7 @@ fn json_has_every_case_with_its_decision() {
         "POST /v1/items/7 bonus | user write:items | allow 6"
     );
     assert_eq!(
-        (&case["passed"], &case["place"]),
+        (&case["passed"], &case["location"]),
         (&json!(false), &json!({"line": 8, "column": 5}))
     );
     assert_eq!(
@@ -158,7 +158,7 @@ fn json_has_every_case_with_its_decision() {
     assert_eq!(coverage["outcomes"], json!({"covered": 6, "total": 22}));
     assert_eq!(
         coverage["lacking"][0],
-        json!({"row": "GET /v1/items", "place": {"line": 11, "column": 13}, "outcomes": ["scope_missing"]})
+        json!({"row": "GET /v1/items", "location": {"line": 11, "column": 13}, "outcomes": ["scope_missing"]})
     );
     assert_eq!(
         coverage["lacking"].as_array().unwrap().last().unwrap()["row"],
@@ -242,7 +242,7 @@ fn a_property_that_does_not_hold_is_1_and_has_its_witnesses() {
          organisation with `order:items` may call POST /v1/items/order: `POST /v1/items/order` for `order:items`, 3 orbs, by {shop}:21:18\n\
          FAIL {path}:6:5: never | any * | /v2/*\n  \
          no route of the policy decides `/v2/*`\n\
-         {path}: 2 failed of 7 cases, 3 properties\n"
+         {path}: 0 of 7 cases and 2 of 3 properties failed\n"
     );
     assert!(ran.out.starts_with(&expected), "{}", ran.out);
     let junit = fs::read_to_string(format!("{path}.xml")).unwrap();
@@ -282,7 +282,8 @@ fn a_property_that_does_not_hold_is_1_and_has_its_witnesses() {
     let ran = orbgate(&["review", &shop, &shop, "--tests", &path, "--markdown"]);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.out.contains("\n2 of 7 cases, 3 properties failed\n"),
+        ran.out
+            .contains("\n0 of 7 cases and 2 of 3 properties failed\n"),
         "{}",
         ran.out
     );
@@ -306,7 +307,7 @@ fn a_scope_that_the_policy_lacks_is_a_warning() {
     let ran = orbgate(&["test", &path]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let warning = format!(
-        "warning: {path}:7:5: the policy has no scope `raed:items`; did you mean `read:items`?\n"
+        "{path}:7:5: warning: the policy has no scope `raed:items`; did you mean `read:items`?\n"
     );
     assert!(ran.out.starts_with(&warning), "{}", ran.out);
 }
@@ -332,7 +333,7 @@ fn warnings_are_in_every_output() {
     let ran = orbgate(&["test", &path, "--junit", &junit]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let little = "these callers may make none of these calls, so it says nothing about orbs";
-    let line = format!("4:5: at most 5 orbs | user read:items | POST /v1/*: {little}\n");
+    let line = format!("4:5: warning: at most 5 orbs | user read:items | POST /v1/*: {little}\n");
     assert!(ran.out.contains(&line), "{}", ran.out);
     let text = fs::read_to_string(&junit).unwrap();
     let text = text.replace("&apos;", "'").replace("&quot;", "\"");
@@ -344,7 +345,7 @@ fn warnings_are_in_every_output() {
     let ran = orbgate(&["review", &shop, &shop, "--tests", &path, "--markdown"]);
     assert_eq!(ran.err, "");
     for part in [
-        "\n0 of 7 cases, 1 property failed\n\n- warning: `",
+        "\n0 of 7 cases and 0 of 1 property failed\n\n- warning: `",
         "line 9: `` the policy has no scope `raed:items`; did you mean `read:items`? ``\n",
         "line 4: `at most 5 orbs | user read:items | POST /v1/*: ",
     ] {
@@ -427,7 +428,7 @@ fn files_of_one_policy_are_covered_together() {
 }
 
 #[test]
-fn a_policy_that_is_not_there_or_has_faults_is_2() {
+fn a_policy_that_is_not_there_or_has_diagnostics_is_2() {
     let path = cases(
         "no-policy",
         &[("policy: shop.yaml", "policy: nowhere.yaml")],

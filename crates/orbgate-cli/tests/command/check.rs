@@ -34,7 +34,7 @@ fn a_fine_file_is_0_and_overlaps_are_warnings() {
     );
     assert_eq!(warnings.len(), 1, "{}", ran.out);
     assert!(
-        warnings[0].starts_with(&format!("warning: {shop}:21:18: ")),
+        warnings[0].starts_with(&format!("{shop}:21:18: warning: ")),
         "{}",
         ran.out
     );
@@ -47,7 +47,7 @@ fn a_literal_that_looks_like_a_parameter_is_a_warning() {
     let ran = orbgate(&["check", &shop]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let warning =
-        format!("warning: {shop}:12:13: `:id` is a literal; a parameter is written `{{id}}`\n");
+        format!("{shop}:12:13: warning: `:id` is a literal; a parameter is written `{{id}}`\n");
     assert!(ran.out.starts_with(&warning), "{}", ran.out);
 }
 
@@ -64,7 +64,7 @@ fn the_built_in_policy_is_fine() {
 }
 
 #[test]
-fn faults_are_1_and_stand_on_standard_output() {
+fn diagnostics_are_1_and_stand_on_standard_output() {
     let (bad, shop) = (file("check-bad.yaml", BAD), file("check-good.yaml", SHOP));
     for files in [[&bad, &shop], [&shop, &bad]] {
         let ran = orbgate(&["check", files[0], files[1]]);
@@ -76,7 +76,7 @@ fn faults_are_1_and_stand_on_standard_output() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_a_fault() {
+fn bytes_that_are_no_text_are_a_diagnostic() {
     let bad = file("check-bytes.yaml", b"\xef\xbb\xbforbgate: \x80\n");
     let ran = orbgate(&["check", &bad]);
     assert_eq!((ran.code, ran.out), (1, format!("{bad}:1:10: not UTF-8\n")));
@@ -167,7 +167,7 @@ fn standard_input_is_read_only_once() {
 }
 
 #[test]
-fn faults_and_warnings_are_json_for_programs() {
+fn diagnostics_and_warnings_are_json_for_programs() {
     let (shop, bad) = (
         file("check-json.yaml", SHOP),
         file("check-json-bad.yaml", BAD),
@@ -176,23 +176,33 @@ fn faults_and_warnings_are_json_for_programs() {
     assert_eq!((ran.code, &*ran.err), (1, ""));
     assert_eq!(ran.out.lines().count(), 1);
     let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    let [fine, faulty] = [&answer["files"][0], &answer["files"][1]];
+    let [fine, invalid] = [&answer["files"][0], &answer["files"][1]];
     assert_eq!(fine["file"], *shop);
     assert!(fine["policy"].as_str().unwrap().starts_with("sha256:"));
-    assert_eq!(fine["faults"], serde_json::json!([]));
+    assert_eq!(fine["diagnostics"], serde_json::json!([]));
     assert_eq!(
-        fine["warnings"][0]["place"],
+        fine["warnings"][0]["location"],
         serde_json::json!({"line": 21, "column": 18})
     );
-    assert_eq!(faulty["policy"], serde_json::Value::Null);
-    assert_eq!(faulty["warnings"], serde_json::json!([]));
-    // The same faults as in the text, in the same order.
+    assert_eq!(invalid["policy"], serde_json::Value::Null);
+    assert_eq!(invalid["warnings"], serde_json::json!([]));
+    // The same errors as in the text, in the same order.
     let text = orbgate(&["check", &bad]).out;
-    let faults = faulty["faults"].as_array().unwrap().iter().map(|fault| {
-        let (place, message) = (&fault["place"], fault["message"].as_str().unwrap());
-        format!("{bad}:{}:{}: {message}\n", place["line"], place["column"])
-    });
-    assert_eq!(faults.collect::<String>(), text);
+    let diagnostics = invalid["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|diagnostic| {
+            let (location, message) = (
+                &diagnostic["location"],
+                diagnostic["message"].as_str().unwrap(),
+            );
+            format!(
+                "{bad}:{}:{}: {message}\n",
+                location["line"], location["column"]
+            )
+        });
+    assert_eq!(diagnostics.collect::<String>(), text);
 
     let ran = orbgate(&["check", "--json", &shop, "no-such-file.yaml"]);
     assert_eq!(ran.code, 2);

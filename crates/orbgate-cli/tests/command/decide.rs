@@ -336,18 +336,22 @@ fn a_policy_can_come_from_standard_input() {
 }
 
 #[test]
-fn a_bad_policy_is_2_with_its_faults() {
+fn a_bad_policy_is_2_with_its_diagnostics() {
     let bad = file("decide-bad.yaml", BAD);
     let ran = orbgate(&["decide", "GET", "/v1/items", "--policy", &bad]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
-    let faults: Vec<_> = ran.err.lines().collect();
-    assert_eq!(faults.len(), 2, "{}", ran.err);
+    let diagnostics: Vec<_> = ran.err.lines().collect();
+    assert_eq!(diagnostics.len(), 2, "{}", ran.err);
     assert!(
-        faults[0].starts_with(&format!("{bad}:7:15: ")),
+        diagnostics[0].starts_with(&format!("{bad}:7:15: ")),
         "{}",
         ran.err
     );
-    assert!(faults[1].starts_with(&format!("{bad}:9:")), "{}", ran.err);
+    assert!(
+        diagnostics[1].starts_with(&format!("{bad}:9:")),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn table() -> Vec<(&'static str, String, &'static str, i32)> {
         (
             "narrower",
             without("          - GET /items\n"),
-            "narrower: 1 narrower, 1 vanished; ",
+            "narrower: 1 narrower, 1 removed; ",
             0,
         ),
         (
@@ -42,9 +42,9 @@ fn table() -> Vec<(&'static str, String, &'static str, i32)> {
             1,
         ),
         (
-            "dearer",
+            "costlier",
             SHOP.replace("orbs: 5", "orbs: 6"),
-            "equivalent: 1 dearer; ",
+            "equivalent: 1 costlier; ",
             0,
         ),
         (
@@ -56,7 +56,7 @@ fn table() -> Vec<(&'static str, String, &'static str, i32)> {
         (
             "incomparable",
             SHOP.replace("order:items:", "buy:items:"),
-            "incomparable: 2 wider, 2 narrower, 1 vanished; ",
+            "incomparable: 2 wider, 2 narrower, 1 removed; ",
             1,
         ),
         (
@@ -176,8 +176,8 @@ fn what_fails_is_said_last() {
     assert_eq!(said(&[]), fails("fails: 1 wider, 2 cheaper"));
     assert_eq!(said(&["--markdown"]), fails("fails: 1 wider, 2 cheaper"));
     assert_eq!(
-        said(&["--fail-on", "vanished,dearer"]),
-        fails("fails: 1 vanished")
+        said(&["--fail-on", "removed,costlier"]),
+        fails("fails: 1 removed")
     );
     let (code, last) = said(&["--allow-wider"]);
     assert!(code == 0 && !last.contains("fails"), "{last}");
@@ -232,7 +232,7 @@ fn markdown_is_a_table_that_fits_a_comment() {
     let ran = diff("markdown", SHOP, &new, &["--markdown"]);
     assert!(
         ran.out
-            .starts_with("### Policy: incomparable\n\n2 wider, 2 narrower, 1 vanished. **")
+            .starts_with("### Policy: incomparable\n\n2 wider, 2 narrower, 1 removed. **")
     );
     let row = ran
         .out
@@ -352,7 +352,7 @@ fn what_is_not_listed_may_be_what_fails() {
         )
     };
     let (old, new) = (policy(1, 1_001), policy(2, 1_000));
-    for (kinds, code) in [("narrower", 1), ("dearer", 1), ("wider", 1)] {
+    for (kinds, code) in [("narrower", 1), ("costlier", 1), ("wider", 1)] {
         let ran = diff(
             &format!("left-out-{kinds}"),
             &old,

@@ -90,13 +90,14 @@ deny 403
   orbs    if it were allowed: consumes orbs, amount not stated by the policy; bonus orbs not allowed
   rules   all 12 rules of the target pass
   step    not_declared: the scope is not declared in the Permissions tab of the application
+  hint    needs write:vox; the token carries no scope
   hint    scopes are separated by spaces, not by commas
 ";
     assert!(ran.out.starts_with(answer), "{}", ran.out);
     let ran = orbgate(&[&RUN[..], &["--token", "user"]].concat());
     assert!(
         ran.out
-            .contains("\n  hint    say what was done: --declared "),
+            .contains("\n  hint    to find the missing step, add --declared "),
         "{}",
         ran.out
     );
@@ -256,7 +257,7 @@ fn near_misses_say_why_not_and_what_was_meant() {
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(
         json["near"],
-        serde_json::json!([{"route": "GET /v1/items/{id}", "place": {"line": 12, "column": 13},
+        serde_json::json!([{"route": "GET /v1/items/{id}", "location": {"line": 12, "column": 13},
             "why": "segment 2 is `item`, not `items`", "meant": "/v1/items/7"}])
     );
 }

@@ -11,7 +11,7 @@ const RAGGED: &str =
 const LAID_OUT: &str = "orbgate: 1\n\napis:\n  a:   # the only one\n    scopes: {}\n";
 
 #[test]
-fn a_file_is_laid_out_in_its_place_and_once_is_enough() {
+fn a_file_is_laid_out_in_its_location_and_once_is_enough() {
     let (ragged, shop) = (file("fmt-ragged.yaml", RAGGED), file("fmt-shop.yaml", SHOP));
     let ran = orbgate(&["fmt", "--check", &ragged, &shop]);
     assert_eq!(

@@ -72,7 +72,7 @@ fn notes_alone_are_0_and_warnings_are_1() {
 }
 
 #[test]
-fn a_finding_has_its_place_and_code_and_can_be_suppressed() {
+fn a_finding_has_its_location_and_code_and_can_be_suppressed() {
     let shop = file("lint-shop.yaml", SHOP);
     let ran = orbgate(&["lint", &shop]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
@@ -101,7 +101,7 @@ fn a_finding_has_its_place_and_code_and_can_be_suppressed() {
         .find(|finding| finding["code"] == "overlap")
         .unwrap();
     assert_eq!(overlap["suppressed"], "an order is not an item");
-    assert_eq!(overlap["place"], json!({"line": 21, "column": 18}));
+    assert_eq!(overlap["location"], json!({"line": 21, "column": 18}));
     assert_eq!(overlap["other"], json!({"line": 17, "column": 20}));
 }
 
@@ -132,12 +132,14 @@ fn the_shipped_policy_has_no_error() {
 }
 
 #[test]
-fn faults_are_findings_and_the_other_files_are_looked_at() {
+fn diagnostics_are_findings_and_the_other_files_are_looked_at() {
     let (bad, clean) = (file("lint-bad.yaml", BAD), file("lint-good.yaml", CLEAN));
     let ran = orbgate(&["lint", &bad, &clean]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     assert!(
-        ran.out.starts_with(&format!("{bad}:7:15: `orbs` must be")),
+        ran.out.starts_with(&format!(
+            "{bad}:7:15: a scope that consumes nothing has `orbs: false`"
+        )),
         "{}",
         ran.out
     );
@@ -178,7 +180,7 @@ fn sarif_has_rules_results_and_suppressions() {
             region["startLine"].as_u64() >= Some(1) && region["startColumn"].as_u64() >= Some(1)
         );
         let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-        let expected = if result["ruleId"] == "fault" {
+        let expected = if result["ruleId"] == "diagnostic" {
             "lint-sarif-bad.yaml"
         } else {
             "lint%20sarif%20%C3%A9.yaml"
@@ -188,7 +190,7 @@ fn sarif_has_rules_results_and_suppressions() {
     assert_eq!(
         results
             .iter()
-            .filter(|result| result["ruleId"] == "fault")
+            .filter(|result| result["ruleId"] == "diagnostic")
             .count(),
         2
     );

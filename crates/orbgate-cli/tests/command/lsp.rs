@@ -71,7 +71,10 @@ fn an_editor_is_served_until_it_goes() {
         let message = told["params"]["diagnostics"][0]["message"]
             .as_str()
             .unwrap();
-        assert!(message.starts_with("`orbs` must be"), "{message}");
+        assert!(
+            message.starts_with("a scope that consumes nothing"),
+            "{message}"
+        );
         editor.send(json!({ "id": "2", "method": "shutdown" }));
         assert_eq!(
             editor.next(),

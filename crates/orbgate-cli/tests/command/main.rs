@@ -17,6 +17,7 @@ mod diff;
 mod explain;
 mod help;
 mod hostile;
+mod init;
 mod layout;
 mod lint;
 #[cfg(feature = "lsp")]
@@ -30,6 +31,7 @@ mod review;
 #[cfg(unix)]
 mod serve;
 mod table;
+mod token;
 mod validate;
 mod wrong_hands;
 
@@ -163,5 +165,5 @@ fn digest() -> String {
 /// A policy with everything that the command shows: amounts, overlaps, both kinds of api.
 const SHOP: &str = include_str!("../../testdata/shop.yaml");
 
-/// A policy with two faults.
+/// A policy with two errors.
 const BAD: &str = include_str!("../../testdata/bad.yaml");

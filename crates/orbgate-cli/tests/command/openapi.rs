@@ -63,7 +63,7 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
     assert_eq!(answer["policy"], POLICY);
     assert_eq!(answer["operations"], 1);
     assert_eq!(answer["left_out"][0]["kind"], "several_scopes");
-    assert_eq!(answer["left_out"][0]["place"]["column"], 59);
+    assert_eq!(answer["left_out"][0]["location"]["column"], 59);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_cannot_run_is_2() {
 }
 
 #[test]
-fn files_in_each_others_place_are_told_apart() {
+fn files_in_each_others_location_are_told_apart() {
     let document = file("openapi-first.yaml", DOCUMENT);
     let policy = file("openapi-second.yaml", POLICY);
     let no_policy = format!(

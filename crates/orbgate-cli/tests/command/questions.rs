@@ -1,11 +1,12 @@
 //! `orbgate needs`, `unused`, `reach` and `who`, each beside brute force over the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use orbgate::{Decision, Engine, Policy, Reason, Request, Token, TokenKind};
 use serde_json::{Value, json};
 
-use crate::{SHOP, file, orbgate, orbgate_reading};
+use crate::{SHOP, file, of_the_repository, orbgate, orbgate_reading};
 
 const SCOPES: [&str; 5] = [
     "read:items",
@@ -367,7 +368,7 @@ fn reach_is_every_row_that_decide_allows() {
                         let charge = allow.charge().unwrap();
                         Some((
                             *name,
-                            allow.scope().name().to_owned(),
+                            allow.scope().unwrap().name().to_owned(),
                             allow.reason().to_string(),
                             charge.consumes,
                             charge.amount,
@@ -466,7 +467,7 @@ fn who_is_everybody_whom_decide_allows() {
 }
 
 #[test]
-fn who_takes_null_for_no_token_and_nothing_for_a_fault() {
+fn who_takes_null_for_no_token_and_nothing_for_a_diagnostic() {
     let shop = file("who-null.yaml", SHOP);
     let who = [
         "who",
@@ -596,4 +597,39 @@ deny   line 2  billing  scope_missing, needs read:items
 allow  line 3  scope_held
 ";
     assert_eq!((ran.code, &*ran.out), (0, expected), "{}", ran.err);
+}
+
+/// The rows of `policy/cases/questions.jsonl`: the command's answer is the library's, byte for byte.
+#[test]
+fn the_command_and_the_library_answer_alike() {
+    let Some(rows) = of_the_repository("policy/cases/questions.jsonl") else {
+        return;
+    };
+    let root = rows.parent().unwrap().join("../..");
+    let mut asked = BTreeSet::new();
+    for row in fs::read_to_string(&rows).unwrap().lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let question = row["question"].as_str().unwrap();
+        let words: Vec<_> = row["command"].as_array().unwrap().iter().collect();
+        let words: Vec<_> = words.iter().map(|word| word.as_str().unwrap()).collect();
+        let mut command = crate::command(&words);
+        command.current_dir(&root);
+        let ran = crate::finish(command, row["input"].as_str().unwrap_or("").as_bytes());
+        let engine = match row["engine"].as_str() {
+            None => Engine::external().clone(),
+            Some(name) => {
+                let path = root.join(format!("policy/cases/policies/{name}.yaml"));
+                Engine::new(&Policy::from_yaml(&fs::read_to_string(path).unwrap()).unwrap())
+            }
+        };
+        let answer = orbgate_analysis::ask(&engine, question, &row["arguments"].to_string());
+        assert_eq!(ran.out.trim_end(), answer.unwrap(), "{words:?}");
+        let said: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(said, row["answer"], "{words:?}");
+        asked.insert(question.to_owned());
+    }
+    assert!(
+        asked.iter().eq(orbgate_analysis::QUESTIONS.iter()),
+        "{asked:?}"
+    );
 }

@@ -21,6 +21,7 @@ fn the_projects_pages_show_what_the_command_prints() {
     for page in [
         "README.md",
         "docs/grants.md",
+        "docs/issuers.md",
         "docs/testing.md",
         "docs/lint/README.md",
         "docs/openapi.md",
@@ -32,7 +33,7 @@ fn the_projects_pages_show_what_the_command_prints() {
     }
 }
 
-/// What a reader copies has no fault and no finding but notes.
+/// What a reader copies has no error and no finding but notes.
 #[test]
 fn the_policies_of_the_pages_pass_lint() {
     let pages = [

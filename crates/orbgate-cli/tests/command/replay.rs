@@ -46,6 +46,26 @@ fn refused(line: impl AsRef<[u8]>, message: &str) {
 }
 
 #[test]
+fn a_public_route_needs_no_token() {
+    let lines = br#"{"method":"GET","target":"/healthz?x"}
+{"method":"HEAD","target":"/healthz"}
+{"method":"GET","target":"/api/v1/external/orbs"}"#;
+    let ran = orbgate_reading(&["replay", "--public", "GET /healthz"], lines);
+    let reason = |line: &str| serde_json::from_str::<Value>(line).unwrap()["reason"].clone();
+    let reasons: Vec<_> = ran.out.lines().map(reason).collect();
+    assert_eq!(reasons, ["public_route", "no_token", "no_token"]);
+    assert_eq!(ran.code, 0);
+    for (route, why) in [
+        ("GET /api/v1/external/{any}", "fits the same paths"),
+        ("get /healthz", "public route `get /healthz`: "),
+    ] {
+        let ran = orbgate_reading(&["replay", "--public", route], lines);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+        assert!(ran.err.contains(why), "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_line_is_answered_like_decide_json() {
     let ran = orbgate_reading(
         &["replay"],

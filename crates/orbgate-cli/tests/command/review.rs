@@ -2,7 +2,7 @@
 
 use crate::{BAD, SHOP, file, orbgate, orbgate_reading};
 
-/// Wider, dearer, with an overlap that lint finds, and a case that fails.
+/// Wider, costlier, with an overlap that lint finds, and a case that fails.
 fn next() -> String {
     SHOP.replace("orbs: 3", "orbs: 4").replace(
         "GET /items/{id}",
@@ -30,7 +30,7 @@ fn one_page_has_it_all() {
         "### Policy: wider\n",
         "| **wider** | `DELETE /v1/items/1` |",
         "### Costs\n\n| Call | Orbs before | Orbs after | |\n",
-        "| `POST /v1/items/order` | 3 | 4 | dearer |\n",
+        "| `POST /v1/items/order` | 3 | 4 | costlier |\n",
         "### Lint\n\n- ",
         "\n- warning `overlap`, line ",
         "### Tests\n\n1 of 2 cases failed\n",
@@ -42,7 +42,7 @@ fn one_page_has_it_all() {
     let text = review(&[]);
     assert_eq!(text.code, 1);
     for part in [
-        "wider: 1 wider, 2 dearer",
+        "wider: 1 wider, 2 costlier",
         "warning[overlap]",
         "FAIL ",
         "covered: ",
@@ -72,7 +72,7 @@ fn nothing_to_complain_about_is_0() {
 }
 
 #[test]
-fn a_policy_with_faults_is_a_finding_on_either_side() {
+fn a_policy_with_diagnostics_is_a_finding_on_either_side() {
     let old = file("review-valid.yaml", SHOP);
     let bad = file("review-bad.yaml", BAD);
     let page = orbgate(&["review", &old, &bad, "--markdown"]);
@@ -93,7 +93,7 @@ fn a_policy_with_faults_is_a_finding_on_either_side() {
     assert_eq!(
         (
             json["diff"].is_null(),
-            json["old_faults"].as_array().unwrap().len()
+            json["old_diagnostics"].as_array().unwrap().len()
         ),
         (true, 2)
     );
@@ -111,9 +111,9 @@ fn what_fails_can_be_said() {
     let changed = [
         ("wider", QUIET.replace("PUT /a]", "PUT /a, GET /b]")),
         ("narrower", QUIET.replace(", PUT /a]", "]")),
-        ("vanished", QUIET.replace(", PUT /a]", "]")),
+        ("removed", QUIET.replace(", PUT /a]", "]")),
         ("cheaper", QUIET.replace("orbs: 5", "orbs: 4")),
-        ("dearer", QUIET.replace("orbs: 5", "orbs: 5000")),
+        ("costlier", QUIET.replace("orbs: 5", "orbs: 5000")),
         ("other-cost", QUIET.replace("orbs: 5", "orbs: true")),
     ];
     for (kind, new) in &changed {
@@ -127,12 +127,12 @@ fn what_fails_can_be_said() {
             assert_eq!(
                 ran(&[
                     "--fail-on",
-                    "wider,narrower,vanished,cheaper,dearer,other-cost"
+                    "wider,narrower,removed,cheaper,costlier,other-cost"
                 ]),
                 1
             );
             let others: Vec<_> = changed.iter().map(|(kind, _)| *kind).collect();
-            let same = ["narrower", "vanished"];
+            let same = ["narrower", "removed"];
             let others = others
                 .into_iter()
                 .filter(|other| other != kind && !(same.contains(other) && same.contains(kind)));
@@ -334,9 +334,9 @@ mod action {
         repository.commit(POLICY, &quiet.replace("orbs: 3", "orbs: 4"));
         let (code, page, _, err) = repository.review(&before, &[]);
         assert!(page.starts_with("### Policy: equivalent\n"), "{page}{err}");
-        assert!(page.contains("| 3 | 4 | dearer |"), "{page}");
+        assert!(page.contains("| 3 | 4 | costlier |"), "{page}");
         assert_eq!(code, 0, "{page}");
-        let (code, _, _, _) = repository.review(&before, &[("FAIL_ON", "wider,dearer")]);
+        let (code, _, _, _) = repository.review(&before, &[("FAIL_ON", "wider,costlier")]);
         assert_eq!(code, 1);
 
         let broken = repository.commit(POLICY, BAD);
@@ -427,7 +427,7 @@ mod action {
             crate::finish(command, b"")
         };
         let diff = |arguments: &[&str]| run("diff", arguments);
-        let ran = run("review", &["--against", "HEAD", "--fail-on", "dearer"]);
+        let ran = run("review", &["--against", "HEAD", "--fail-on", "costlier"]);
         assert_eq!(ran.code, 1, "{}", ran.err);
         assert!(
             ran.out.contains("(HEAD:in here/a policy.yaml:"),
@@ -435,7 +435,7 @@ mod action {
             ran.out
         );
         assert!(
-            ran.out.ends_with("\nfails: 2 dearer, 2 lint findings\n"),
+            ran.out.ends_with("\nfails: 2 costlier, 2 lint findings\n"),
             "{}",
             ran.out
         );
@@ -446,7 +446,10 @@ mod action {
             "{}",
             ran.out
         );
-        assert_eq!(diff(&["--against", "HEAD", "--fail-on", "dearer"]).code, 1);
+        assert_eq!(
+            diff(&["--against", "HEAD", "--fail-on", "costlier"]).code,
+            1
+        );
         for (arguments, expected) in [
             (
                 &["--against", "nowhere"][..],
@@ -575,8 +578,8 @@ mod action {
             .collect::<Vec<_>>()
             .try_into()
             .unwrap();
-        let place = |text: &str| review.find(text).expect(text);
-        assert!(place("run: cargo install ") < place("uses: actions/checkout@"));
+        let location = |text: &str| review.find(text).expect(text);
+        assert!(location("run: cargo install ") < location("uses: actions/checkout@"));
         assert_eq!(review.matches("cargo ").count(), 1);
         assert!(review.contains("\n  pull_request:\n") && !review.contains("pull-requests: write"));
         assert!(
@@ -647,7 +650,7 @@ mod action {
         assert_eq!(code, 1, "{page}");
         assert!(page.contains("1 of 1 case failed"), "{page}");
 
-        // A policy with faults.
+        // A policy with errors.
         repository.commit(POLICY, BAD);
         let (code, page, outputs, _) = repository.review(&first, &[]);
         assert_eq!(code, 1);

@@ -33,7 +33,7 @@ fn a_gateway_in_the_path_is_started_with_its_arguments_and_ends_as_it_does() {
         let ran = finish(serve, b"");
         assert_eq!((ran.code, &*ran.out), (7, passed));
     }
-    // The gateway has taken its place: who signals the command signals the gateway.
+    // The gateway has taken its location: who signals the command signals the gateway.
     let mut serve = command(&["serve", "--config", "g.yaml"]);
     let child = serve.env("PATH", &folder).spawn().unwrap();
     let id = child.id().to_string();

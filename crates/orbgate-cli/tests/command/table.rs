@@ -115,12 +115,12 @@ fn json_has_the_documented_shape() {
             "scope": "write:items",
             "permits": null,
             "orbs": {"consumes": true, "amount": null},
-            "place": {"line": 13, "column": 7},
+            "location": {"line": 13, "column": 7},
             "routes": [
                 {"route": "POST /v1/items", "method": "POST", "template": "/v1/items",
-                    "orbs": {"consumes": true, "amount": null}, "place": {"line": 16, "column": 13}},
+                    "orbs": {"consumes": true, "amount": null}, "location": {"line": 16, "column": 13}},
                 {"route": "POST /v1/items/{id}", "method": "POST", "template": "/v1/items/{id}",
-                    "orbs": {"consumes": true, "amount": 5}, "place": {"line": 17, "column": 20}},
+                    "orbs": {"consumes": true, "amount": 5}, "location": {"line": 17, "column": 20}},
             ],
         })
     );
@@ -134,7 +134,7 @@ fn json_has_the_documented_shape() {
                 "scope": "read:talk",
                 "permits": null,
                 "orbs": {"consumes": true, "amount": null},
-                "place": {"line": 26, "column": 7},
+                "location": {"line": 26, "column": 7},
                 "routes": [],
             }],
         })

@@ -137,7 +137,7 @@ fn what_to_validate_must_be_said() {
     }
 }
 
-/// Each comes in two pieces, cut at every place, with a pause between them that a busy machine would not make.
+/// Each comes in two pieces, cut at every location, with a pause between them that a busy machine would not make.
 #[test]
 fn each_document_is_answered_before_the_next_is_waited_for() {
     let mut command = Piped::start(&["validate", "run-request", "-"]);

@@ -53,7 +53,7 @@ fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
     let has_token = !row.kind.is_empty();
     let bearer = has_token.then(|| suite.world.token(&recipe)).transpose()?;
     let mut sent = Sent {
-        place: row.place.clone(),
+        location: row.location.clone(),
         bytes: wire::request(&row.method, &row.target, bearer.as_deref()),
         method: row.method.clone(),
         target: row.target.clone(),
@@ -62,11 +62,15 @@ fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
     let of_engine = has_token.then(|| token(&row.kind, &scopes));
     let expected = Expected::of(&open.engine, &row.method, &row.target, of_engine);
     // The row is written by hand; the rest of the answer follows from its reason.
-    ensure!(expected.status == row.status, "{}: {expected:?}", row.place);
+    ensure!(
+        expected.status == row.status,
+        "{}: {expected:?}",
+        row.location
+    );
     open.exchange(&sent, &expected);
     if row.status == 200 {
         let expired = suite.world.token(&recipe.claim("exp", "now-120"))?;
-        sent.place.push_str(", expired");
+        sent.location.push_str(", expired");
         sent.bytes = wire::request(&row.method, &row.target, Some(&expired));
         sent.token = None;
         open.exchange(

@@ -14,7 +14,7 @@ const NOT_OF_A_REQUEST: [&str; 3] = ["key_revoked", "inactive", "clock"];
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let mut codes: BTreeSet<String> = BTreeSet::new();
     for (name, file) in files()? {
-        let open = suite.open(&file.policy)?;
+        let open = suite.open_with(&file.policy, &file.public)?;
         let mut expected: BTreeMap<String, u64> = BTreeMap::new();
         for exchange in file.exchanges(&name)? {
             if exchange.empty_header && suite.program.drops_empty_headers {

@@ -22,9 +22,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let open = suite.open("external")?;
     let group = Keys { suite, open: &open };
     group.of("main", true)?;
-    let bad = ISSUERS
-        .iter()
-        .filter(|(name, conduct)| *conduct != Conduct::Right && *name != "twins");
+    let bad = ISSUERS.iter().filter(|(name, conduct)| {
+        *conduct != Conduct::Right && !["twins", "crowded"].contains(name)
+    });
     std::thread::scope(|scope| {
         let bad = bad.map(|(name, _)| scope.spawn(|| group.refuses(name)));
         let mut threads: Vec<_> = bad.collect();
@@ -35,6 +35,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             .try_for_each(|thread| thread.join().unwrap())
     })?;
     // Alone: while tokens wait for a slow issuer, a server that holds a thread for each lets no other wait for long.
+    group.crowd()?;
     group.rotation()?;
     group.down()?;
     open.close("keys")?;
@@ -51,7 +52,7 @@ impl Keys<'_> {
     fn put(&self, recipe: Recipe, is_right: bool, what: &str) -> Result<Duration> {
         let bearer = self.suite.world.token(&recipe)?;
         let sent = Sent {
-            place: what.to_owned(),
+            location: what.to_owned(),
             bytes: wire::request(METHOD, TARGET, Some(&bearer)),
             method: METHOD.to_vec(),
             target: TARGET.to_vec(),
@@ -102,6 +103,35 @@ impl Keys<'_> {
         Ok(())
     }
 
+    /// A token whose keys are there is answered while 12 clients wait for a slow issuer, even if the server has fewer threads and
+    /// each request holds one.
+    fn crowd(&self) -> Result<()> {
+        std::thread::scope(|scope| {
+            let clients = (0..12).map(|_| scope.spawn(|| self.of("crowded", false)));
+            let clients: Vec<_> = clients.collect();
+            std::thread::sleep(Duration::from_millis(200));
+            while !clients.iter().all(|client| client.is_finished()) {
+                let took = self.of("main", true)?;
+                if took > Duration::from_secs(3) {
+                    self.suite.fail(format!(
+                        "keys: a token of `main` waited {took:?} behind 12 clients of a slow issuer"
+                    ));
+                }
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            let mut longest = Duration::ZERO;
+            for client in clients {
+                longest = longest.max(client.join().unwrap()?);
+            }
+            if longest < Duration::from_secs(2) {
+                self.suite.fail(format!(
+                    "keys: no client of a slow issuer waited: {longest:?}"
+                ));
+            }
+            Ok(())
+        })
+    }
+
     /// A new key is found with its first token, and the former one is gone.
     fn rotation(&self) -> Result<()> {
         let old = Recipe::of("user", SCOPE).from("rotating");
@@ -111,7 +141,7 @@ impl Keys<'_> {
         issuers.add("rotating", Issuer::new("rotating-2", Conduct::Right));
         self.put(old.clone(), true, "keys: the first token after a rotation")?;
         let sent = Sent {
-            place: "keys: a token of the former key".to_owned(),
+            location: "keys: a token of the former key".to_owned(),
             bytes: wire::request(METHOD, TARGET, Some(&former)),
             method: METHOD.to_vec(),
             target: TARGET.to_vec(),

@@ -43,7 +43,7 @@ pub(crate) fn run(suite: &Suite, home: &str) -> Result<()> {
         ];
         for (kind, bearer, scopes) in table {
             let sent = Sent {
-                place: format!("a provider's token: {kind}, {scopes:?}, before {algorithm}"),
+                location: format!("a provider's token: {kind}, {scopes:?}, before {algorithm}"),
                 bytes: wire::request(METHOD, TARGET, Some(&bearer)),
                 method: METHOD.to_vec(),
                 target: TARGET.to_vec(),

@@ -58,7 +58,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     open.saw(bodies.into_iter().flatten());
     half_written(suite, &mut open, &file, &versions[0])?;
     open.close("reload")?;
-    faults(suite, &file)
+    diagnostics(suite, &file)
 }
 
 /// Requests on one connection while versions change.
@@ -173,8 +173,8 @@ fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> R
     Ok(())
 }
 
-/// A program does not start with files that have faults.
-fn faults(suite: &Suite, file: &Path) -> Result<()> {
+/// A program does not start with files that have errors.
+fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
     let bad = file.with_extension("bad");
     fs::write(&bad, "orbgate: 2\n")?;
@@ -192,7 +192,7 @@ fn both(suite: &Suite, open: &Open<'_>, statuses: [u16; 2]) -> Result<()> {
     for (target, status) in TARGETS.iter().zip(statuses) {
         let bearer = suite.world.token(&Recipe::of("user", SCOPES))?;
         let sent = Sent {
-            place: format!("reload: GET {target}"),
+            location: format!("reload: GET {target}"),
             bytes: request(b"GET", target.as_bytes(), Some(&bearer)),
             method: b"GET".to_vec(),
             target: target.as_bytes().to_vec(),

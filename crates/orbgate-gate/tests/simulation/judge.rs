@@ -35,7 +35,10 @@ impl World {
         let is_allowed = is_right && valid && elsewhere.is_none();
         assert_eq!(answer.denial.is_none(), is_allowed);
         let misrouted = elsewhere.filter(|_| is_right && valid);
-        assert_eq!(answer.misrouted.as_deref(), misrouted);
+        assert_eq!(
+            answer.misrouted.as_ref().map(|it| it.matched.as_str()),
+            misrouted
+        );
         let bonus = answer.decision.charge().map(|it| it.bonus_allowed);
         assert_eq!(bonus, is_allowed.then_some(asking.bonus));
         if misrouted.is_some() {
@@ -44,7 +47,7 @@ impl World {
         if bonus == Some(true) && !asking.waits.is_empty() {
             self.meet("bonus");
         }
-        let code = answer.refused;
+        let code = answer.refused();
         match (is_right, valid) {
             (false, _) => assert_eq!(code, Some(TokenError::Signature.as_str())),
             (true, false) => assert_eq!(code, Some(TokenError::Expired.as_str())),
@@ -138,8 +141,8 @@ impl World {
                 .iter()
                 .filter(|(_, kid)| kid.is_some())
                 .collect();
-            for (place, (first, _)) in of_unknown.iter().enumerate() {
-                let count = of_unknown.len() - place;
+            for (position, (first, _)) in of_unknown.iter().enumerate() {
+                let count = of_unknown.len() - position;
                 let refilled = usize::try_from((now - *first).as_millis() / 7_500).unwrap();
                 assert!(
                     count <= 4 + refilled,

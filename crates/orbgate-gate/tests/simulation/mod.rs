@@ -37,8 +37,8 @@ impl Random {
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        let place = self.below(u64::try_from(from.len()).unwrap());
-        from[usize::try_from(place).unwrap()]
+        let position = self.below(u64::try_from(from.len()).unwrap());
+        from[usize::try_from(position).unwrap()]
     }
 
     const fn one_in(&mut self, count: u64) -> bool {
@@ -326,7 +326,7 @@ impl World {
             panic!("{step:?}");
         };
         assert_eq!(answer.decision.reason(), Reason::MalformedRequest);
-        assert_eq!((answer.refused, answer.token), (None, None));
+        assert_eq!((answer.refused(), answer.token()), (None, None));
         assert_eq!(self.gate.next_fetch(self.monotonic), None);
         self.meet("malformed");
     }
@@ -334,10 +334,10 @@ impl World {
     fn resume(&mut self) {
         let now = self.monotonic;
         let is_over = |pending: &Pending| self.gate.is_over(pending.waiting.wait(), now);
-        let Some(place) = self.pending.iter().position(is_over) else {
+        let Some(position) = self.pending.iter().position(is_over) else {
             return;
         };
-        let pending = self.pending.swap_remove(place);
+        let pending = self.pending.swap_remove(position);
         let step = self
             .gate
             .resume(Engine::external(), pending.waiting, self.now());
@@ -382,10 +382,10 @@ impl World {
             }
             Step::Answer(answer) => {
                 assert!(
-                    answer.token.is_none(),
+                    answer.token().is_none(),
                     "no token is right without its signature"
                 );
-                let reason = answer.refused.unwrap();
+                let reason = answer.refused().unwrap();
                 self.judge_refusal(&asking, reason, rested);
             }
         }

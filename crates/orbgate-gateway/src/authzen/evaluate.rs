@@ -109,13 +109,13 @@ impl<'s> Evaluator<'s> {
         action: &Action,
         resource: &Resource,
     ) -> (bool, Value) {
-        match self.decide(known.token(Known::token), &action.name, resource) {
+        match self.decide(known.token(), &action.name, resource) {
             Ok(decision) => {
                 self.state.gate.note(&decision, known);
                 let allowed = decision.is_allow();
                 (allowed, json!({ "decision": allowed, "context": decision }))
             }
-            Err(unasked) => (false, faulty(unasked.status, unasked.message)),
+            Err(unasked) => (false, invalid(unasked.status, unasked.message)),
         }
     }
 
@@ -142,12 +142,12 @@ impl<'s> Evaluator<'s> {
             SCOPE => return Ok(nothing()),
             TARGET => Cow::Borrowed(id),
             kind => {
-                let place = config.resource(kind).ok_or(Unasked::TYPE)?;
+                let resource = config.resource(kind).ok_or(Unasked::TYPE)?;
                 // One segment, or the id could name another route, or be cut off as a query.
                 if id.contains(['/', '?']) {
                     return Err(Unasked::SEGMENT);
                 }
-                Cow::Owned(place.target(id))
+                Cow::Owned(resource.target(id))
             }
         };
         Ok(engine.decide(&Request {
@@ -159,7 +159,7 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// The denial of a question that has a fault.
-pub(super) fn faulty(status: u16, message: &str) -> Value {
+/// The denial of a question that has an error.
+pub(super) fn invalid(status: u16, message: &str) -> Value {
     json!({ "decision": false, "context": { "error": { "status": status, "message": message } } })
 }

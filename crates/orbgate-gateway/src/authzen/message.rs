@@ -1,36 +1,8 @@
 //! The messages of AuthZEN. What they do not name is ignored, as the specification asks; what they name has its type.
 
-use core::fmt;
-use core::marker::PhantomData;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use orbgate_yaml::Object;
+use serde::Deserialize;
 use serde_json::value::RawValue;
-
-/// A JSON object. serde alone takes an array in its place, too.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Object<T>(pub(super) T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(ObjectVisitor(PhantomData))
-    }
-}
-
-struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
-    }
-}
 
 /// An object of which nothing is read.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -100,7 +72,7 @@ pub(super) struct Parts {
     _context: Option<Object<Unread>>,
 }
 
-/// Questions together, each as it came: a faulty one is no fault of the others. What one leaves out is said here.
+/// Questions together, each as it came: an invalid one is no error of the others. What one leaves out is said here.
 #[derive(Debug, Deserialize)]
 pub(super) struct Several {
     pub(super) subject: Option<Object<Subject>>,

@@ -14,6 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use orbgate_gate::Credentials;
+use orbgate_yaml::Object;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -23,8 +24,8 @@ use crate::body::{Unread, whole};
 use crate::connection::{Protocol, Service};
 use crate::state::State;
 
-use self::evaluate::{Evaluator, Known, faulty};
-use self::message::{Evaluation, Object, Parts, Several, Subject};
+use self::evaluate::{Evaluator, Known, invalid};
+use self::message::{Evaluation, Parts, Several, Subject};
 
 pub(crate) use self::evaluate::{ROUTE, SCOPE, TARGET};
 
@@ -270,7 +271,7 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
     let mut answers = Vec::with_capacity(items.len());
     for item in items {
         let (decision, answer) = match serde_json::from_str::<Object<Parts>>(item.get()) {
-            Err(error) => (false, faulty(400, &error.to_string())),
+            Err(error) => (false, invalid(400, &error.to_string())),
             Ok(Object(item)) => {
                 let own = known(evaluator, item.subject.as_ref()).await;
                 let known = own.as_ref().or(usually.as_ref());
@@ -282,7 +283,7 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
                     }
                     _ => (
                         false,
-                        faulty(400, "`subject`, `action` or `resource` is missing"),
+                        invalid(400, "`subject`, `action` or `resource` is missing"),
                     ),
                 }
             }
@@ -331,9 +332,9 @@ fn metadata(method: &Method, url: Option<&str>) -> HttpAnswer {
     if method != Method::GET {
         return only(Method::GET);
     }
-    let places =
+    let endpoints =
         Endpoint::ALL.map(|(_, path, name)| (name.to_owned(), Value::from(format!("{url}{path}"))));
-    let mut metadata = Map::from_iter(places);
+    let mut metadata = Map::from_iter(endpoints);
     metadata.insert("policy_decision_point".to_owned(), url.into());
     json_answer(&metadata.into())
 }

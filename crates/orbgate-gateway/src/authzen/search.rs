@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use orbgate::Token;
 use orbgate_analysis::reach;
-use orbgate_tower::Verified as _;
 use serde_json::{Value, json};
 
-use super::evaluate::{Evaluator, Known, ROUTE, SCOPE, TARGET, USE};
+use super::evaluate::{Evaluator, ROUTE, SCOPE, TARGET, USE};
 use super::message::{Action, ActionSearch, Resource, ResourceSearch, SubjectSearch};
 
 impl Evaluator<'_> {
@@ -23,14 +22,14 @@ impl Evaluator<'_> {
     pub(super) async fn resources(&self, search: &ResourceSearch) -> Value {
         let known = self.known(&search.subject.0).await;
         let (Action { name, .. }, kind) = (&search.action.0, &search.resource.0.kind);
-        let Some(token) = known.token(Known::token) else {
+        let Some(token) = known.token() else {
             return results([]);
         };
         let method = self.config().method(name);
         let allowed = reach(&self.engine, token);
         let ids: BTreeSet<String> = allowed
             .filter_map(|allow| match (allow.route(), kind.as_str()) {
-                (None, SCOPE) if name == USE => Some(allow.scope().name().to_owned()),
+                (None, SCOPE) if name == USE => Some(allow.scope()?.name().to_owned()),
                 (Some(route), kind) if route.method() == method => {
                     let template = route.template();
                     match kind {
@@ -54,7 +53,7 @@ impl Evaluator<'_> {
     /// What a subject may do with a resource.
     pub(super) async fn actions(&self, search: &ActionSearch) -> Value {
         let known = self.known(&search.subject.0).await;
-        let token = known.token(Known::token);
+        let token = known.token();
         let named = self.config().action_names();
         let methods = self.engine.routes().map(|route| route.method());
         let names: BTreeSet<&str> = named.chain(methods).chain([USE]).collect();

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use orbgate::policy::Policy;
 use orbgate::{Engine, Token, TokenKind};
-use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
+use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{
     ActionDocument, AuthzenDocument, Document, KindDocument, ListenerDocument, ResourceDocument,
     SubjectDocument,
 };
-use super::rules::push;
 use crate::authzen::{ROUTE, SCOPE, TARGET, routes};
 use crate::listen::Address;
 use crate::mode::Mode;
@@ -53,7 +52,7 @@ impl Listed {
     }
 }
 
-/// The place of an id in a path.
+/// The location of an id in a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     before: String,
@@ -112,8 +111,8 @@ impl AuthzenConfig {
     }
 }
 
-/// What the document says, and every fault in it.
-pub(super) fn config(document: &AuthzenDocument, faults: &mut Faults) -> AuthzenConfig {
+/// What the document says, and every error in it.
+pub(super) fn config(document: &AuthzenDocument, diagnostics: &mut Diagnostics) -> AuthzenConfig {
     let mut subjects: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     let mut seen = HashMap::new();
     for SubjectDocument {
@@ -123,7 +122,7 @@ pub(super) fn config(document: &AuthzenDocument, faults: &mut Faults) -> Authzen
         scopes,
     } in document.subjects.iter().flatten()
     {
-        once(&mut seen, (&kind.value, &id.value), id, faults);
+        once(&mut seen, (&kind.value, &id.value), id, diagnostics);
         let token_kind = match token_kind.value {
             KindDocument::User => TokenKind::User,
             KindDocument::Organisation => TokenKind::Organisation,
@@ -136,40 +135,49 @@ pub(super) fn config(document: &AuthzenDocument, faults: &mut Faults) -> Authzen
         of_kind.insert(id.value.clone(), listed);
     }
     AuthzenConfig {
-        url: document.url.as_ref().and_then(|text| url(text, faults)),
+        url: document
+            .url
+            .as_ref()
+            .and_then(|text| url(text, diagnostics)),
         callers: document
             .caller_scope
             .as_ref()
-            .and_then(|scope| callers(scope, faults)),
+            .and_then(|scope| callers(scope, diagnostics)),
         subjects,
-        actions: actions(document.actions.as_deref().unwrap_or_default(), faults),
-        resources: resources(document.resources.as_deref().unwrap_or_default(), faults),
+        actions: actions(document.actions.as_deref().unwrap_or_default(), diagnostics),
+        resources: resources(
+            document.resources.as_deref().unwrap_or_default(),
+            diagnostics,
+        ),
     }
 }
 
-fn actions(documents: &[ActionDocument], faults: &mut Faults) -> Vec<(String, String)> {
+fn actions(documents: &[ActionDocument], diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
     let mut seen = HashMap::new();
     let actions = documents.iter().map(|ActionDocument { name, method }| {
-        once(&mut seen, &name.value, name, faults);
+        once(&mut seen, &name.value, name, diagnostics);
         let text = &method.value;
         if !orbgate::is_method(text.as_bytes()) {
             let message = format!("{} is no method: up to 16 capital letters", quoted(text));
-            push(faults, method.place, message);
+            diagnostics.push_new(method.location, message);
         }
         (name.value.clone(), text.clone())
     });
     actions.collect()
 }
 
-fn resources(documents: &[ResourceDocument], faults: &mut Faults) -> Vec<(String, Segment)> {
+fn resources(
+    documents: &[ResourceDocument],
+    diagnostics: &mut Diagnostics,
+) -> Vec<(String, Segment)> {
     let mut seen = HashMap::new();
     let resources = documents
         .iter()
         .filter_map(|ResourceDocument { kind, path }| {
-            once(&mut seen, &kind.value, kind, faults);
+            once(&mut seen, &kind.value, kind, diagnostics);
             if [ROUTE, TARGET, SCOPE].contains(&kind.value.as_str()) {
                 let message = format!("{} has a meaning already", quoted(&kind.value));
-                push(faults, kind.place, message);
+                diagnostics.push_new(kind.location, message);
             }
             let segment = Segment::of(&path.value);
             if segment.is_none() {
@@ -178,7 +186,7 @@ fn resources(documents: &[ResourceDocument], faults: &mut Faults) -> Vec<(String
                     quoted(&path.value),
                     Segment::ID
                 );
-                push(faults, path.place, message);
+                diagnostics.push_new(path.location, message);
             }
             Some((kind.value.clone(), segment?))
         });
@@ -186,23 +194,19 @@ fn resources(documents: &[ResourceDocument], faults: &mut Faults) -> Vec<(String
 }
 
 fn once<K: Eq + core::hash::Hash>(
-    seen: &mut HashMap<K, Place>,
+    seen: &mut HashMap<K, Location>,
     key: K,
     text: &Spanned<String>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) {
-    if let Some(first) = seen.insert(key, text.place) {
-        let (what, first) = (quoted(&text.value), first_place(first, text.place));
-        push(
-            faults,
-            text.place,
-            format!("{what} is there twice ({first})"),
-        );
+    if let Some(first) = seen.insert(key, text.location) {
+        let (what, first) = (quoted(&text.value), first_location(first, text.location));
+        diagnostics.push_new(text.location, format!("{what} is there twice ({first})"));
     }
 }
 
 /// The identifier of a decision point: its paths start at the root.
-fn url(text: &Spanned<String>, faults: &mut Faults) -> Option<String> {
+fn url(text: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<String> {
     let parsed = text.value.parse::<http::Uri>().ok();
     let is_one = parsed.is_some_and(|uri| {
         let host = uri.authority().map_or("", http::uri::Authority::as_str);
@@ -211,13 +215,13 @@ fn url(text: &Spanned<String>, faults: &mut Faults) -> Option<String> {
     if !is_one {
         let what = quoted(&text.value);
         let message = format!("{what} is not `https://` and a host, without a path");
-        push(faults, text.place, message);
+        diagnostics.push_new(text.location, message);
     }
     is_one.then(|| text.value.clone())
 }
 
 /// The policy of who may ask: every question needs this scope.
-fn callers(scope: &Spanned<String>, faults: &mut Faults) -> Option<Engine> {
+fn callers(scope: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Engine> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":._/-".contains(&byte);
     let (name, routes) = (&scope.value, routes().collect::<Vec<_>>().join(", "));
     let text = format!(
@@ -230,7 +234,7 @@ fn callers(scope: &Spanned<String>, faults: &mut Faults) -> Option<Engine> {
             "{} is no scope of letters, digits and `:._/-`",
             quoted(name)
         );
-        push(faults, scope.place, message);
+        diagnostics.push_new(scope.location, message);
     }
     policy.map(|policy| Engine::new(&policy))
 }
@@ -251,15 +255,14 @@ pub(super) fn strangers(
 }
 
 /// Refuses settings for a mode that no listener has.
-pub(super) fn refuse_unused(document: &Document, faults: &mut Faults) {
-    let Some(listeners) = &document.listeners else {
-        return;
-    };
+pub(super) fn refuse_unused(document: &Document, diagnostics: &mut Diagnostics) {
+    let listeners = &document.listeners;
     // One whose mode is missing may be meant.
-    let is_asked =
-        |it: &ListenerDocument| it.mode.as_ref().is_none_or(|it| it.value == Mode::Authzen);
+    let is_asked = |it: &ListenerDocument| {
+        it.mode.value == Mode::Authzen || diagnostics.stand_at(it.mode.location)
+    };
     if document.authzen.is_some() && !listeners.value.iter().any(is_asked) {
         let message = "no listener has the mode `authzen`, so nobody can ask";
-        push(faults, listeners.place, message.to_owned());
+        diagnostics.push_new(listeners.location, message.to_owned());
     }
 }

@@ -1,110 +1,137 @@
 //! The configuration as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
+//! The README's table of keys is made of it.
 
-use orbgate_yaml::Spanned;
-use serde::Deserialize;
+use core::num::NonZeroU64;
+
+use orbgate_yaml::{Address, Spanned, Version, document};
 
 use crate::mode::Mode;
 
-/// The whole file.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Document {
-    /// Version of the format; always 1.
-    pub(super) orbgate_gateway: u64,
-    pub(super) policy: Option<Spanned<String>>,
-    pub(super) require_seal: Option<Spanned<bool>>,
-    pub(super) refuse_wider: Option<Spanned<bool>>,
-    /// Required, as is what is next: the rest is judged without them, so that every fault is said at once.
-    pub(super) tokens: Option<Spanned<String>>,
-    pub(super) listeners: Option<Spanned<Vec<ListenerDocument>>>,
-    pub(super) admin: Option<Spanned<String>>,
-    pub(super) audit: Option<Spanned<String>>,
-    pub(super) state: Option<Spanned<String>>,
-    pub(super) headers: Option<Spanned<String>>,
-    pub(super) challenge: Option<Spanned<ChallengeDocument>>,
-    pub(super) realm: Option<Spanned<String>>,
-    pub(super) resource_metadata: Option<Spanned<String>>,
-    pub(super) flat_403: Option<Spanned<bool>>,
-    pub(super) authzen: Option<AuthzenDocument>,
-    pub(super) limits: Option<LimitsDocument>,
-}
+document! {
+    /// The whole file.
+    pub(super) struct Document {
+        /// The version of the format.
+        pub(super) orbgate_gateway: Version,
+        /// The policy, which is followed while the gateway serves; the built-in one if absent.
+        pub(super) policy: Option<Spanned<String>>,
+        /// `true` accepts only sealed versions of the policy, of `tokens` and of this file.
+        pub(super) require_seal: Option<Spanned<bool>>,
+        /// `true` rejects a new policy that allows more than the active one.
+        pub(super) refuse_wider: Option<Spanned<bool>>,
+        /// Routes that need no token, such as `GET /healthz`.
+        pub(super) public: Option<Spanned<Vec<Spanned<String>>>>,
+        /// `pass` lets a browser's preflight request pass without a token, if its method is declared for the path. `deny` if absent.
+        pub(super) cors_preflight: Option<Spanned<PreflightDocument>>,
+        /// The issuers whose tokens are accepted: a file of `orbgate-token`, which is followed as well.
+        pub(super) tokens: Spanned<String>,
+        /// The addresses where proxies ask, each in one mode.
+        pub(super) listeners: Spanned<Vec<ListenerDocument>>,
+        /// Where operators find `/healthz`, `/readyz` and `/metrics`; nowhere if absent.
+        pub(super) admin: Option<Spanned<Address>>,
+        /// A file that gets a line of JSON for each decision.
+        pub(super) audit: Option<Spanned<String>>,
+        /// A folder that keeps the accepted policy for the next start.
+        pub(super) state: Option<Spanned<String>>,
+        /// The prefix of the promised headers; `X-Orb-` if absent.
+        pub(super) headers: Option<Spanned<String>>,
+        /// How much a denial explains in `WWW-Authenticate`. With `none`, every denial is a bare 403. `minimal` if absent.
+        pub(super) challenge: Option<Spanned<ChallengeDocument>>,
+        /// The challenge's `realm`; only with `challenge: full`.
+        pub(super) realm: Option<Spanned<String>>,
+        /// The challenge's `resource_metadata`; only with `challenge: full`.
+        pub(super) resource_metadata: Option<Spanned<String>>,
+        /// `true` makes every denial a 403.
+        pub(super) flat_403: Option<Spanned<bool>>,
+        /// The meaning of AuthZEN requests; see below.
+        pub(super) authzen: Option<AuthzenDocument>,
+        /// The limits of each listener.
+        pub(super) limits: Option<LimitsDocument>,
+    }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ListenerDocument {
-    /// Required, as `listen` is.
-    pub(super) mode: Option<Spanned<Mode>>,
-    pub(super) listen: Option<Spanned<String>>,
-    pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<String>>>>,
-    pub(super) tls: Option<TlsDocument>,
-}
+    pub(super) enum PreflightDocument {
+        Deny: "deny",
+        Pass: "pass",
+    }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TlsDocument {
-    pub(super) certificate: Spanned<String>,
-    pub(super) key: Spanned<String>,
-    pub(super) client_ca: Option<Spanned<String>>,
-}
+    pub(super) struct ListenerDocument ("this listener") {
+        /// The protocol of those who ask.
+        pub(super) mode: Spanned<Mode>,
+        /// An IP address and port, or `unix:` and the absolute path of a socket.
+        pub(super) listen: Spanned<Address>,
+        /// The addresses that may ask; required for an IP address, except in the mode `authzen`.
+        pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<Address>>>>,
+        /// Files for TLS; no TLS if absent.
+        pub(super) tls: Option<TlsDocument>,
+    }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AuthzenDocument {
-    pub(super) url: Option<Spanned<String>>,
-    pub(super) caller_scope: Option<Spanned<String>>,
-    pub(super) subjects: Option<Vec<SubjectDocument>>,
-    pub(super) actions: Option<Vec<ActionDocument>>,
-    pub(super) resources: Option<Vec<ResourceDocument>>,
-}
+    pub(super) struct TlsDocument {
+        /// The server's certificate, followed by those up to its authority.
+        pub(super) certificate: Spanned<String>,
+        /// The private key of the certificate.
+        pub(super) key: Spanned<String>,
+        /// Authorities. If present, callers must show a certificate of one of them.
+        pub(super) client_ca: Option<Spanned<String>>,
+    }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SubjectDocument {
-    #[serde(rename = "type")]
-    pub(super) kind: Spanned<String>,
-    pub(super) id: Spanned<String>,
-    pub(super) token_kind: Spanned<KindDocument>,
-    pub(super) scopes: Spanned<String>,
-}
+    pub(super) struct AuthzenDocument {
+        /// The address of the service from outside: `https://` and a host.
+        pub(super) url: Option<Spanned<String>>,
+        /// The scope that a caller's own token needs; any caller may ask if absent.
+        pub(super) caller_scope: Option<Spanned<String>>,
+        /// Subjects that have no token of their own.
+        pub(super) subjects: Option<Vec<SubjectDocument>>,
+        /// Actions that aren't the names of methods.
+        pub(super) actions: Option<Vec<ActionDocument>>,
+        /// Types of resources that are named by an id in a path.
+        pub(super) resources: Option<Vec<ResourceDocument>>,
+    }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum KindDocument {
-    #[default]
-    User,
-    Organisation,
-}
+    pub(super) struct SubjectDocument ("this subject") {
+        /// The subject's `type`.
+        pub(super) kind as "type": Spanned<String>,
+        /// The subject's `id`.
+        pub(super) id: Spanned<String>,
+        /// The kind of token that the subject is treated as.
+        pub(super) token_kind: Spanned<KindDocument>,
+        /// The scopes, with spaces between them.
+        pub(super) scopes: Spanned<String>,
+    }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ActionDocument {
-    pub(super) name: Spanned<String>,
-    pub(super) method: Spanned<String>,
-}
+    pub(super) enum KindDocument {
+        User: "user",
+        Organisation: "organisation",
+    }
 
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ResourceDocument {
-    #[serde(rename = "type")]
-    pub(super) kind: Spanned<String>,
-    pub(super) path: Spanned<String>,
-}
+    pub(super) struct ActionDocument ("this action") {
+        /// The action's `name`.
+        pub(super) name: Spanned<String>,
+        /// The method that it stands for.
+        pub(super) method: Spanned<String>,
+    }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ChallengeDocument {
-    #[default]
-    Minimal,
-    Full,
-    None,
-}
+    pub(super) struct ResourceDocument ("this resource") {
+        /// The resource's `type`.
+        pub(super) kind as "type": Spanned<String>,
+        /// Its path, with `{id}` as one segment.
+        pub(super) path: Spanned<String>,
+    }
 
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LimitsDocument {
-    pub(super) connections: Option<Spanned<u64>>,
-    pub(super) questions: Option<Spanned<u64>>,
-    pub(super) header_bytes: Option<Spanned<u64>>,
-    pub(super) idle_seconds: Option<Spanned<u64>>,
-    pub(super) drain_seconds: Option<Spanned<u64>>,
+    pub(super) enum ChallengeDocument {
+        Minimal: "minimal",
+        Full: "full",
+        None: "none",
+    }
+
+    pub(super) struct LimitsDocument {
+        /// Open connections; 1024 if absent. `admin` has 64 of its own.
+        pub(super) connections: Option<Spanned<NonZeroU64>>,
+        /// Requests at the same time, without those that wait for keys; 256 if absent.
+        pub(super) questions: Option<Spanned<NonZeroU64>>,
+        /// The size of a request's headers, of which there are at most 100; 32768 if absent.
+        pub(super) header_bytes: Option<Spanned<NonZeroU64>>,
+        /// How long a connection may be idle, or a request incomplete; 75 if absent.
+        pub(super) idle_seconds: Option<Spanned<NonZeroU64>>,
+        /// How long requests may take to finish after a signal to stop; 10 if absent.
+        pub(super) drain_seconds: Option<Spanned<NonZeroU64>>,
+    }
 }

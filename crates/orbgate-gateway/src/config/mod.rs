@@ -2,15 +2,15 @@
 
 mod authzen;
 mod document;
-mod read;
 mod rules;
 
 use core::fmt;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use orbgate_tower::Challenge;
-use orbgate_yaml::{self as yaml, Fault, Format};
+use orbgate_tower::{Challenge, CorsPreflight, PublicRoutes};
+use orbgate_yaml::{self as yaml, Diagnostic, Format, Value as _};
 use rustix::process::{Resource, getrlimit};
 
 use crate::files::Ending;
@@ -21,6 +21,7 @@ use crate::promises::Promises;
 use crate::tls::TlsFiles;
 
 pub(crate) use self::authzen::{AuthzenConfig, Listed};
+use self::document::Document;
 
 /// What a gateway is told: the file `gateway.yaml`.
 #[derive(Clone, Debug)]
@@ -47,9 +48,12 @@ pub(crate) struct PolicySettings {
     pub(crate) file: Option<PathBuf>,
     pub(crate) require_seal: bool,
     pub(crate) refuse_wider: bool,
+    /// Routes that need no token.
+    pub(crate) public: Option<Arc<PublicRoutes>>,
+    pub(crate) cors_preflight: CorsPreflight,
 }
 
-/// One place to ask.
+/// One address to ask.
 #[derive(Clone, Debug)]
 pub(crate) struct ListenerConfig {
     pub(crate) mode: Mode,
@@ -73,7 +77,7 @@ impl Limits {
     /// How many connections past the limit may be told so at once. More are closed without a word.
     pub(crate) const TOLD: usize = 64;
 
-    /// Those of the place for operators: however many connections come there, the listeners have theirs.
+    /// Those of the operators' address: however many connections come there, the listeners have theirs.
     pub(crate) const fn of_operators(self) -> Self {
         Self {
             connections: 64,
@@ -84,12 +88,12 @@ impl Limits {
 }
 
 impl Config {
-    /// How many files are open if every place has as many connections as it may: sockets, and the files of the program itself.
+    /// How many files are open if every address has as many connections as it may: sockets, and the files of the program itself.
     pub(crate) fn open_files(&self) -> u64 {
         const BESIDES: usize = 64;
-        let place = |limits: Limits| limits.connections.saturating_add(Limits::TOLD);
-        let listeners = place(self.limits).saturating_mul(self.listeners.len());
-        let operators = place(self.limits.of_operators());
+        let sockets = |limits: Limits| limits.connections.saturating_add(Limits::TOLD);
+        let listeners = sockets(self.limits).saturating_mul(self.listeners.len());
+        let operators = sockets(self.limits.of_operators());
         let all = listeners.saturating_add(operators).saturating_add(BESIDES);
         u64::try_from(all).unwrap_or(u64::MAX)
     }
@@ -120,33 +124,44 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Every fault of the file, each with its place.
+    /// Every error of the file, each with its location.
     pub fn from_yaml(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let judge = |document, faults: &mut _| rules::config(&document, folder, faults);
-        let read = yaml::read(text.as_bytes(), &FORMAT, read::document, judge);
+        let judge =
+            |document: Document, diagnostics: &mut _| rules::config(&document, folder, diagnostics);
+        let read = yaml::read(
+            text.as_bytes(),
+            &FORMAT,
+            yaml::document("the configuration"),
+            judge,
+        );
         match read {
             Ok(Some(config)) => Ok(Self {
                 ending: Ending::of(text.as_bytes()),
                 ..config
             }),
-            // A document without a meaning has a fault.
-            Ok(None) => Err(ConfigError { faults: Vec::new() }),
-            Err(faults) => Err(ConfigError { faults }),
+            // A document without a meaning has an error.
+            Ok(None) => Err(ConfigError {
+                diagnostics: Vec::new(),
+            }),
+            Err(diagnostics) => Err(ConfigError { diagnostics }),
         }
     }
 }
 
-/// A configuration that cannot be used: every fault found in it.
+/// A configuration that cannot be used: every error found in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    faults: Vec<Fault>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl ConfigError {
-    /// The faults as lines `file:line:column: message`, for a terminal or an editor.
+    /// The errors as lines `file:line:column: message`, for a terminal or an editor.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {
-        let lines = self.faults.iter().map(|fault| format!("{file}:{fault}"));
+        let lines = self
+            .diagnostics
+            .iter()
+            .map(|diagnostic| format!("{file}:{diagnostic}"));
         lines.collect::<Vec<_>>().join("\n")
     }
 }
@@ -163,22 +178,10 @@ impl core::error::Error for ConfigError {}
 const FORMAT: Format = Format {
     file: "a gateway's configuration",
     start: "a gateway's configuration starts with `orbgate_gateway: 1`",
-    keys: &KEYS,
+    has_key: |key| Document::SHAPE.has_key(key),
     braced: None,
     key_with_colon: None,
 };
-
-/// Every key, wherever it is.
-const KEYS: [&str; 41] = yaml::keys_of(&[
-    &read::ROOT_KEYS,
-    &read::LISTENER_KEYS,
-    &read::TLS_KEYS,
-    &read::AUTHZEN_KEYS,
-    &read::SUBJECT_KEYS,
-    &read::ACTION_KEYS,
-    &read::RESOURCE_KEYS,
-    &read::LIMIT_KEYS,
-]);
 
 #[cfg(test)]
 mod tests;

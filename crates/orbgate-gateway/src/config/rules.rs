@@ -1,14 +1,18 @@
 //! Document → configuration: what the plain data means.
 
+use core::num::NonZeroU64;
 use core::time::Duration;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use orbgate_tower::{Challenge, FullChallenge};
-use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
+use orbgate_tower::{Challenge, CorsPreflight, FullChallenge, PublicRoutes};
+use orbgate_yaml::{self as yaml, Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::authzen::{self, AuthzenConfig};
-use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument};
+use super::document::{
+    ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument,
+};
 use super::{Config, Limits, ListenerConfig, PolicySettings};
 use crate::files::Ending;
 use crate::listen::Address;
@@ -16,43 +20,56 @@ use crate::mode::Mode;
 use crate::promises::Promises;
 use crate::tls::TlsFiles;
 
-/// The configuration that a document describes, or `None` and every fault in it.
-pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) -> Option<Config> {
+/// The configuration that a document describes, or `None` and every error in it.
+pub(super) fn config(
+    document: &Document,
+    folder: &Path,
+    diagnostics: &mut Diagnostics,
+) -> Option<Config> {
     let is_set = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
     let file = |name: &Spanned<String>| folder.join(&name.value);
     if document.policy.is_none() {
-        let places = [
-            document.refuse_wider.as_ref().map(|it| it.place),
-            document.state.as_ref().map(|it| it.place),
+        let locations = [
+            document.refuse_wider.as_ref().map(|it| it.location),
+            document.state.as_ref().map(|it| it.location),
         ];
-        for place in places.into_iter().flatten() {
-            push(
-                faults,
-                place,
+        for location in locations.into_iter().flatten() {
+            diagnostics.push_new(
+                location,
                 "it is about a policy file, and there is no `policy`".to_owned(),
             );
         }
     }
     let authzen = document.authzen.as_ref();
-    let authzen = authzen.map_or_else(AuthzenConfig::default, |it| authzen::config(it, faults));
-    authzen::refuse_unused(document, faults);
-    let listeners = listeners(document, folder, &authzen, faults);
+    let authzen = authzen.map_or_else(AuthzenConfig::default, |it| {
+        authzen::config(it, diagnostics)
+    });
+    authzen::refuse_unused(document, diagnostics);
+    let listeners = listeners(document, folder, &authzen, diagnostics);
     let admin = document
         .admin
         .as_ref()
-        .and_then(|text| address(text, faults));
-    one_each(document, faults);
-    let promises = promises(document.headers.as_ref(), faults);
-    let challenge = challenge(document, faults);
+        .and_then(|text| address(text, diagnostics));
+    one_each(document, diagnostics);
+    let promises = promises(document.headers.as_ref(), diagnostics);
+    let challenge = challenge(document, diagnostics);
+    let public = public(document, diagnostics);
     let limits = document.limits.as_ref();
-    let limits = limits.map_or(Limits::USUAL, |document| self::limits(document, faults));
+    let limits = limits.map_or(Limits::USUAL, |document| {
+        self::limits(document, diagnostics)
+    });
     Some(Config {
         policy: PolicySettings {
             file: document.policy.as_ref().map(file),
             require_seal: is_set(&document.require_seal),
             refuse_wider: is_set(&document.refuse_wider),
+            public: public?,
+            cors_preflight: match document.cors_preflight.as_ref().map(|it| it.value) {
+                Some(PreflightDocument::Pass) => CorsPreflight::Pass,
+                Some(PreflightDocument::Deny) | None => CorsPreflight::Deny,
+            },
         },
-        tokens: file(document.tokens.as_ref()?),
+        tokens: file(&document.tokens),
         listeners,
         admin,
         audit: document.audit.as_ref().map(file),
@@ -66,21 +83,42 @@ pub(super) fn config(document: &Document, folder: &Path, faults: &mut Faults) ->
     })
 }
 
+/// The routes that need no token, or `None` and their errors.
+fn public(document: &Document, diagnostics: &mut Diagnostics) -> Option<Option<Arc<PublicRoutes>>> {
+    let Some(Spanned { location, value }) = &document.public else {
+        return Some(None);
+    };
+    match PublicRoutes::new(value.iter().map(|route| route.value.as_str())) {
+        Ok(public) => Some(Some(Arc::new(public))),
+        Err(error) => {
+            for line in error.lines() {
+                let is_it = |route: &&Spanned<String>| {
+                    line.starts_with(&format!("public route {}: ", quoted(&route.value)))
+                };
+                let location = value
+                    .iter()
+                    .find(is_it)
+                    .map_or(*location, |route| route.location);
+                diagnostics.push_new(location, line.clone());
+            }
+            None
+        }
+    }
+}
+
 fn listeners(
     document: &Document,
     folder: &Path,
     authzen: &AuthzenConfig,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<ListenerConfig> {
-    let Some(Spanned { place, value }) = &document.listeners else {
-        return Vec::new();
-    };
+    let Spanned { location, value } = &document.listeners;
     if value.is_empty() {
-        push(faults, *place, "there must be a listener".to_owned());
+        diagnostics.push_new(*location, "there must be a listener".to_owned());
     }
     let listeners = value.iter();
     listeners
-        .filter_map(|document| listener(document, folder, authzen, faults))
+        .filter_map(|document| listener(document, folder, authzen, diagnostics))
         .collect()
 }
 
@@ -88,26 +126,27 @@ fn listener(
     document: &ListenerDocument,
     folder: &Path,
     authzen: &AuthzenConfig,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<ListenerConfig> {
     let trusted = document.trusted_proxies.as_ref();
     let blocks = trusted.map_or(&[][..], |trusted| &trusted.value);
-    let blocks = blocks.iter().filter_map(|text| match text.value.parse() {
+    let blocks = blocks.iter().filter_map(|text| match text.value.0.parse() {
         Ok(block) => Some(block),
         Err(why) => {
-            let what = quoted(&text.value);
-            push(
-                faults,
-                text.place,
+            let what = quoted(&text.value.0);
+            diagnostics.push_new(
+                text.location,
                 format!("{what} is no block of trusted addresses: {why}"),
             );
             None
         }
     });
     let blocks = blocks.collect::<Vec<_>>();
-    let (mode, listen) = (document.mode.as_ref(), document.listen.as_ref());
-    let address = address(listen?, faults);
-    let (mode, listen, address) = (mode?, listen?, address?);
+    let (mode, listen) = (&document.mode, &document.listen);
+    let address = address(listen, diagnostics)?;
+    if diagnostics.stand_at(mode.location) {
+        return None; // the rest depends on the mode
+    }
     let file = |name: &Spanned<String>| folder.join(&name.value);
     let tls = document.tls.as_ref().map(|tls| TlsFiles {
         certificate: file(&tls.certificate),
@@ -116,23 +155,23 @@ fn listener(
     });
     let is_authzen = mode.value == Mode::Authzen;
     if is_authzen && let Some(message) = authzen::strangers(&address, authzen, tls.as_ref()) {
-        push(faults, listen.place, message.to_owned());
+        diagnostics.push_new(listen.location, message.to_owned());
     }
     match (&address, trusted) {
         // Callers of this mode authenticate, or are on this machine.
         (Address::Tcp(_), None) if is_authzen => {}
         (Address::Tcp(_), None) => {
             let message = "`trusted_proxies` must name the addresses that may ask";
-            push(faults, listen.place, message.to_owned());
+            diagnostics.push_new(listen.location, message.to_owned());
         }
         (Address::Tcp(_), Some(trusted)) if trusted.value.is_empty() => {
             let message = "`trusted_proxies` is empty, so nobody may ask";
-            push(faults, trusted.place, message.to_owned());
+            diagnostics.push_new(trusted.location, message.to_owned());
         }
         (Address::Unix(_), Some(trusted)) => {
             let message =
                 "a Unix socket has no addresses: the permissions of its folder say who may ask";
-            push(faults, trusted.place, message.to_owned());
+            diagnostics.push_new(trusted.location, message.to_owned());
         }
         _ => {}
     }
@@ -144,59 +183,52 @@ fn listener(
     })
 }
 
-fn address(text: &Spanned<String>, faults: &mut Faults) -> Option<Address> {
-    let address = text.value.parse();
+fn address(text: &Spanned<yaml::Address>, diagnostics: &mut Diagnostics) -> Option<Address> {
+    let address = text.value.0.parse();
     let refuse = |why: &&str| {
-        let what = quoted(&text.value);
-        push(
-            faults,
-            text.place,
+        let what = quoted(&text.value.0);
+        diagnostics.push_new(
+            text.location,
             format!("nothing can listen at {what}: {why}"),
         );
     };
     address.inspect_err(refuse).ok()
 }
 
-/// Refuses a place to listen that is there twice.
-fn one_each(document: &Document, faults: &mut Faults) {
-    let listeners = document.listeners.iter().flat_map(|it| &it.value);
-    let places = listeners.filter_map(|listener| listener.listen.as_ref());
-    let mut seen: HashMap<&str, Place> = HashMap::new();
-    for text in places.chain(&document.admin) {
-        if let Some(first) = seen.insert(&text.value, text.place) {
-            let (what, first) = (quoted(&text.value), first_place(first, text.place));
-            push(faults, text.place, format!("{what} is taken ({first})"));
+/// Refuses an address to listen at that is there twice.
+fn one_each(document: &Document, diagnostics: &mut Diagnostics) {
+    let locations = document.listeners.value.iter().map(|it| &it.listen);
+    let mut seen: HashMap<&str, Location> = HashMap::new();
+    for text in locations.chain(&document.admin) {
+        if let Some(first) = seen.insert(&text.value.0, text.location) {
+            let (what, first) = (quoted(&text.value.0), first_location(first, text.location));
+            diagnostics.push_new(text.location, format!("{what} is taken ({first})"));
         }
     }
 }
 
-fn promises(prefix: Option<&Spanned<String>>, faults: &mut Faults) -> Option<Promises> {
+fn promises(prefix: Option<&Spanned<String>>, diagnostics: &mut Diagnostics) -> Option<Promises> {
     let Some(prefix) = prefix else {
         return Promises::new(Promises::PREFIX).ok();
     };
     let promises = Promises::new(&prefix.value);
     let refuse = |why: &&str| {
         let what = quoted(&prefix.value);
-        push(
-            faults,
-            prefix.place,
+        diagnostics.push_new(
+            prefix.location,
             format!("{what} is no prefix of headers: {why}"),
         );
     };
     promises.inspect_err(refuse).ok()
 }
 
-fn challenge(document: &Document, faults: &mut Faults) -> Challenge {
+fn challenge(document: &Document, diagnostics: &mut Diagnostics) -> Challenge {
     let challenge = document.challenge.as_ref();
     let challenge = challenge.map_or(ChallengeDocument::Minimal, |challenge| challenge.value);
     let (realm, metadata) = (&document.realm, &document.resource_metadata);
     if challenge != ChallengeDocument::Full {
         for text in [realm, metadata].into_iter().flatten() {
-            push(
-                faults,
-                text.place,
-                "only `challenge: full` says it".to_owned(),
-            );
+            diagnostics.push_new(text.location, "only `challenge: full` says it".to_owned());
         }
     }
     let mut full = FullChallenge::new();
@@ -207,7 +239,7 @@ fn challenge(document: &Document, faults: &mut Faults) -> Challenge {
             Ok(with) => full = with,
             Err(error) => {
                 let error: orbgate_tower::ChallengeError = error;
-                push(faults, text.place, error.to_string());
+                diagnostics.push_new(text.location, error.to_string());
             }
         }
     };
@@ -231,14 +263,15 @@ impl Limits {
 }
 
 /// Each limit and its range.
-fn limits(document: &LimitsDocument, faults: &mut Faults) -> Limits {
-    let mut within = |number: &Option<Spanned<u64>>, least: u64, most: u64| {
+fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
+    let mut within = |number: &Option<Spanned<NonZeroU64>>, least: u64, most: u64| {
         let number = number.as_ref()?;
-        if !(least..=most).contains(&number.value) {
+        let value = number.value.get();
+        if !(least..=most).contains(&value) {
             let message = format!("it must be from {least} to {most}");
-            push(faults, number.place, message);
+            diagnostics.push_new(number.location, message);
         }
-        Some(number.value)
+        Some(value)
     };
     let size =
         |number: Option<u64>, usual| number.and_then(|it| it.try_into().ok()).unwrap_or(usual);
@@ -254,12 +287,5 @@ fn limits(document: &LimitsDocument, faults: &mut Faults) -> Limits {
         ),
         idle: time(within(&document.idle_seconds, 1, 3_600), usual.idle),
         drain: time(within(&document.drain_seconds, 1, 600), usual.drain),
-    }
-}
-
-/// Reports a fault, unless something is already wrong there.
-pub(super) fn push(faults: &mut Faults, place: Place, message: String) {
-    if !faults.stand_at(place) {
-        faults.push(place, message);
     }
 }

@@ -1,18 +1,14 @@
 //! What a configuration may say, and what is said of one that it may not.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
+use orbgate_yaml::Value as _;
 
-use super::document::{
-    ActionDocument, AuthzenDocument, Document, LimitsDocument, ListenerDocument, ResourceDocument,
-    SubjectDocument, TlsDocument,
-};
-use super::{Config, FORMAT};
+use super::Config;
+use super::document::Document;
 use crate::mode::Mode;
 
-fn faults(text: &str) -> Vec<String> {
+fn diagnostics(text: &str) -> Vec<String> {
     let error = Config::from_yaml(text, Path::new("/etc/orbgate")).unwrap_err();
     error.in_file("g").lines().map(str::to_owned).collect()
 }
@@ -29,7 +25,7 @@ fn the_configuration_of_the_readme_is_one() {
 }
 
 #[test]
-fn every_fault_is_said_at_once_with_its_place() {
+fn every_diagnostic_is_said_at_once_with_its_location() {
     let text = "\
 orbgate_gateway: 2
 tokens: tokens.yaml
@@ -49,7 +45,7 @@ listeners:
     trusted_proxies: [::1]
 limits: { connections: 0, header_bytes: 100, idle: 5 }
 ";
-    let said = faults(text);
+    let said = diagnostics(text);
     let expected = [
         "g:1:18: `orbgate_gateway` must be the plain number 1",
         "g:3:15: it is about a policy file, and there is no `policy`",
@@ -72,7 +68,7 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
 }
 
 #[test]
-fn a_key_that_is_missing_or_misspelt_hides_no_other_fault() {
+fn a_key_that_is_missing_or_misspelt_hides_no_other_diagnostic() {
     let text = "\
 orbgate_gateway: 1
 tokns: tokens.yaml
@@ -97,21 +93,21 @@ listeners:
         "g:9:23: `0.0.0.0/0` is no block of trusted addresses",
         "g:11:13: `trusted_proxies` must name the addresses that may ask",
     ];
-    let said = faults(text);
+    let said = diagnostics(text);
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, expected) in said.iter().zip(expected) {
         assert!(said.starts_with(expected), "{said}\n{expected}");
     }
-    let said = faults("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
+    let said = diagnostics("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
     assert_eq!(said.len(), 3, "{said:#?}");
-    let said = faults("orbgate_gateway: 1\ntokens: t\nadmin: localhost\nauthzen: {}\n");
+    let said = diagnostics("orbgate_gateway: 1\ntokens: t\nadmin: localhost\nauthzen: {}\n");
     assert_eq!(said.len(), 2, "{said:#?}");
 }
 
 #[test]
-fn a_place_is_taken_once() {
+fn a_location_is_taken_once() {
     let text = "orbgate_gateway: 1\ntokens: t\nadmin: unix:/a\nlisteners:\n  - { mode: nginx, listen: unix:/a }\n";
-    assert_eq!(faults(text), ["g:3:8: `unix:/a` is taken (line 5)"]);
+    assert_eq!(diagnostics(text), ["g:3:8: `unix:/a` is taken (line 5)"]);
 }
 
 #[test]
@@ -147,7 +143,7 @@ authzen:
         "g:14:15: `route` has a meaning already".into(),
         "g:15:27: `/a/x{id}` is no path with `{id}` as its only parameter".into(),
     ];
-    let said = faults(text);
+    let said = diagnostics(text);
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, expected) in said.iter().zip(&expected) {
         assert!(said.starts_with(expected), "{said}\n{expected}");
@@ -175,40 +171,13 @@ authzen:
     }
     let unused = "orbgate_gateway: 1\ntokens: t\nlisteners: [{ mode: nginx, listen: unix:/a }]\nauthzen: {}\n";
     assert_eq!(
-        faults(unused),
+        diagnostics(unused),
         ["g:3:12: no listener has the mode `authzen`, so nobody can ask"]
     );
 }
 
-/// The keys that a type lists when it refuses another one.
-fn keys<T: DeserializeOwned>() -> BTreeSet<String> {
-    let refused = serde_json::from_str::<T>(r#"{"no such key": 0}"#).err();
-    let message = refused.unwrap().to_string();
-    let (_, expected) = message.split_once("expected ").unwrap();
-    let words = expected.split('`').skip(1).step_by(2);
-    words.map(str::to_owned).collect()
-}
-
 #[test]
-fn the_document_the_format_and_the_guide_have_the_same_keys() {
-    let of_documents: BTreeSet<_> = [
-        keys::<Document>(),
-        keys::<ListenerDocument>(),
-        keys::<LimitsDocument>(),
-        keys::<TlsDocument>(),
-        keys::<AuthzenDocument>(),
-        keys::<SubjectDocument>(),
-        keys::<ActionDocument>(),
-        keys::<ResourceDocument>(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let of_format = FORMAT.keys.iter().map(|key| (*key).to_owned()).collect();
-    assert_eq!(of_documents, of_format);
-    let guide = include_str!("../../README.md");
-    let is_told =
-        |key: &String| guide.contains(&format!("{key}:")) || guide.contains(&format!("`{key}`"));
-    let untold: Vec<_> = of_documents.iter().filter(|key| !is_told(key)).collect();
-    assert!(untold.is_empty(), "README.md: {untold:?}");
+fn the_readme_has_the_table_of_the_keys() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    orbgate_testing::page::keep(readme, "keys", &Document::SHAPE.table());
 }

@@ -108,7 +108,7 @@ impl Probe<'_> {
                 self.send(method, &target, true, &lie);
             }
         }
-        self.places_of_their_own(&open);
+        self.locations_of_their_own(&open);
         for headers in UPGRADES {
             for with_token in [true, false] {
                 self.send(method, &target, with_token, headers);
@@ -124,7 +124,7 @@ impl Probe<'_> {
     }
 
     /// Paths that end like files, by each method: a configuration may serve those otherwise.
-    fn places_of_their_own(&mut self, open: &[(&str, String)]) {
+    fn locations_of_their_own(&mut self, open: &[(&str, String)]) {
         for (method, target) in open.iter().take(8) {
             for suffix in SUFFIXES {
                 self.send(method, &format!("{target}{suffix}"), true, &[]);
@@ -258,7 +258,8 @@ impl Probe<'_> {
             }),
             allow_bonus_orbs_use: false,
         });
-        let is_it = *allowed == "allow" && decision.is_allow() && decision.route() == Some(route);
+        let is_it =
+            *allowed == "allow" && decision.is_allow() && decision.route_name() == Some(route);
         (!is_it).then_some("another call was allowed than this one")
     }
 

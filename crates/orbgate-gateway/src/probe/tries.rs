@@ -89,7 +89,7 @@ pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static st
     alone.chain(together).collect()
 }
 
-/// Ends of paths for which configurations often have a place of their own.
+/// Ends of paths for which configurations often have a location of their own.
 pub(super) const SUFFIXES: [&str; 9] = [
     ".png", ".css", ".js", ".html", ".php", ".json", ".svg", ".ico", ".txt",
 ];

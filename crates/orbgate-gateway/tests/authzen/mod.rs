@@ -10,6 +10,8 @@ use crate::support::wire::{Answer, ask};
 use crate::support::{Gateway, Issuer, folder, free_port};
 
 const EVALUATION: &str = "/access/v1/evaluation";
+/// The most bytes of a message.
+const LARGEST: usize = 256 * 1024;
 const EVALUATIONS: &str = "/access/v1/evaluations";
 
 /// A decision point with a policy, or the built-in one.
@@ -156,9 +158,9 @@ fn a_subject_is_known_by_its_token_by_the_list_or_by_what_who_asks_says() {
     for (subject, reason) in &table {
         for kind in ["route", "target"] {
             let answer = point.answer(EVALUATION, &asks(subject.clone(), "GET", kind, orbs));
-            let place = format!("{subject} {kind} {answer}");
-            assert_eq!(answer["decision"], *reason == "scope_held", "{place}");
-            assert_eq!(answer["context"]["reason"], *reason, "{place}");
+            let address = format!("{subject} {kind} {answer}");
+            assert_eq!(answer["decision"], *reason == "scope_held", "{address}");
+            assert_eq!(answer["context"]["reason"], *reason, "{address}");
         }
     }
     // Each is counted and audited as every decision.
@@ -371,14 +373,14 @@ fn each_semantic_ends_where_it_says() {
     let answers = point.answer(EVALUATIONS, &body);
     let reasons = [0, 1, 2].map(|at| answers["evaluations"][at]["context"]["reason"].clone());
     assert_eq!(reasons, ["scope_held", "no_token", "no_route"]);
-    // A faulty one among several is a denial, also by its type; it ends what a denial ends.
-    for faulty in [
+    // An invalid one among several is a denial, also by its type; it ends what a denial ends.
+    for invalid in [
         json!(5),
         json!({ "action": { "name": 5 } }),
         json!([]),
         json!({}),
     ] {
-        let body = json!({ "subject": subject, "action": { "name": "GET" }, "evaluations": [faulty, orbs] });
+        let body = json!({ "subject": subject, "action": { "name": "GET" }, "evaluations": [invalid, orbs] });
         let answer = point.answer(EVALUATIONS, &body);
         assert_eq!(answer["evaluations"][0]["decision"], false, "{body}");
         assert_eq!(answer["evaluations"][0]["context"]["error"]["status"], 400);
@@ -461,8 +463,11 @@ fn callers_show_a_token_with_the_scope_that_lets_them_ask() {
 fn a_message_has_a_size_and_an_end() {
     let authzen = "limits: { idle_seconds: 1 }\n";
     let point = Point::start("size", None, authzen);
-    let long = format!("{{\"a\":\"{}\"}}", "a".repeat(300_000));
-    assert_eq!(point.post(EVALUATION, &long).status, 413);
+    for (bytes, status) in [(LARGEST, 400), (LARGEST + 1, 413), (300_000, 413)] {
+        let message = format!("{{\"a\":\"{}\"}}", "a".repeat(bytes - 8));
+        assert_eq!(message.len(), bytes);
+        assert_eq!(point.post(EVALUATION, &message).status, status, "{bytes}");
+    }
     let request = format!(
         "POST {EVALUATION} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{"
     );

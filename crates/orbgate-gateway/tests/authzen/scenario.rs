@@ -164,7 +164,7 @@ fn batch(point: &Point) {
     let usual = json!({ "subject": user("alice"), "action": action("read") });
     let context = json!([{ "resource": record("record-1") }, { "resource": record("record-2"), "context": { "source": "batch-override" } }]);
     let of_bob = json!({ "subject": user("bob"), "resource": record("record-1"), "evaluations": [{ "action": action("read") }, { "action": action("write") }] });
-    let faulty = json!([{ "resource": record("record-1") }, {}]);
+    let invalid = json!([{ "resource": record("record-1") }, {}]);
     let all = with(
         usual.clone(),
         "options",
@@ -191,7 +191,11 @@ fn batch(point: &Point) {
             ),
             vec![true, true],
         ),
-        ("3.4.1", with(all, "evaluations", faulty), vec![true, false]),
+        (
+            "3.4.1",
+            with(all, "evaluations", invalid),
+            vec![true, false],
+        ),
     ];
     for (section, body, expected) in table {
         assert_eq!(

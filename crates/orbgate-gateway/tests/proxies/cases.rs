@@ -46,9 +46,13 @@ fn every_route(bench: &Bench) {
         ];
         for (caller, status) in table {
             let called = bench.call(method, target, caller, &[]);
-            let place = format!("{} {:?}", route.as_str(), called.answer);
-            assert_eq!(called.answer.status, status, "{place}");
-            assert_eq!(called.reached.len(), usize::from(status == 200), "{place}");
+            let location = format!("{} {:?}", route.as_str(), called.answer);
+            assert_eq!(called.answer.status, status, "{location}");
+            assert_eq!(
+                called.reached.len(),
+                usize::from(status == 200),
+                "{location}"
+            );
         }
         count += 1;
     }
@@ -187,14 +191,14 @@ fn every_row_of_inference(bench: &mut Bench) {
         rows.len()
     );
     let reached = every_row(bench, &rows, |row, called| {
-        let place = format!("{row:?} {:?}", called.answer);
+        let location = format!("{row:?} {:?}", called.answer);
         assert_eq!(
             called.reached.len(),
             usize::from(row[8] == "allow"),
-            "{place}"
+            "{location}"
         );
         let status = if row[8] == "allow" { "200" } else { &row[9] };
-        assert_eq!(called.answer.status.to_string(), status, "{place}");
+        assert_eq!(called.answer.status.to_string(), status, "{location}");
     });
     assert_eq!(reached, allowed);
 }
@@ -257,24 +261,24 @@ fn past_capacity(bench: &mut Bench, kind: Program) {
         _ => 503,
     };
     bench.restart("external", "limits: { connections: 1 }\n");
-    let taken = std::net::TcpStream::connect(&bench.place).unwrap();
-    let fault = |bench: &Bench, label| {
-        let words = ["orbgate_gateway_faults_total", label];
+    let taken = std::net::TcpStream::connect(&bench.address).unwrap();
+    let error = |bench: &Bench, label| {
+        let words = ["orbgate_gateway_errors_total", label];
         bench.gateway.counted(&words)
     };
     // A proxy that has found its authorizer down may take a moment to ask again.
     let mut called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
-    while fault(bench, "too_many_connections") == 0 {
+    while error(bench, "too_many_connections") == 0 {
         assert!(called.reached.is_empty());
         called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
     }
     assert!(called.reached.is_empty());
     assert_eq!(called.answer.status, told, "{:?}", called.answer);
     let waiting: Vec<_> = (0..80)
-        .map(|_| std::net::TcpStream::connect(&bench.place).unwrap())
+        .map(|_| std::net::TcpStream::connect(&bench.address).unwrap())
         .collect();
     let called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
-    assert!(fault(bench, "connection_dropped") > 0);
+    assert!(error(bench, "connection_dropped") > 0);
     assert!(called.reached.is_empty());
     assert!(called.answer.status >= 400, "{:?}", called.answer);
     let decided = ["orbgate_decisions_total", "allow"];

@@ -15,17 +15,17 @@ use crate::support::{Issuer, free_port};
 /// Of each proxy, which exchanges have another answer than from a gate: the proxy, the exchange, the status, why.
 const OTHERWISE: &str = include_str!("otherwise.tsv");
 
-/// The rows of a proxy: the status of each exchange by its place.
+/// The rows of a proxy: the status of each exchange by its location.
 fn otherwise(kind: Program) -> BTreeMap<&'static str, u16> {
     let rows = OTHERWISE.lines().skip(1).map(|line| {
         let cells: Vec<_> = line.split('\t').collect();
-        let [proxies, place, status, why] = cells.as_slice() else {
+        let [proxies, location, status, why] = cells.as_slice() else {
             panic!("{line}");
         };
         assert!(!why.is_empty(), "{line}");
         let name = format!("{kind:?}");
         let is_its = proxies.split(' ').any(|proxy| proxy == name);
-        is_its.then(|| (*place, status.parse().unwrap()))
+        is_its.then(|| (*location, status.parse().unwrap()))
     });
     rows.flatten().collect()
 }
@@ -34,11 +34,11 @@ fn otherwise(kind: Program) -> BTreeMap<&'static str, u16> {
 fn bench(kind: Program, world: &World) -> Option<Bench> {
     let binary = find(kind)?;
     let (issuer, backend) = (Issuer::start(), Backend::start());
-    let place = format!("127.0.0.1:{}", free_port());
+    let listen = format!("127.0.0.1:{}", free_port());
     let mode = kind.mode();
     let tokens = fs::read_to_string(world.tokens()).unwrap();
-    let gateway = gateway(&tokens, &place, mode, "");
-    let mut proxy = Proxy::start(kind, &binary, &place, &backend.address);
+    let gateway = gateway(&tokens, &listen, mode, "");
+    let mut proxy = Proxy::start(kind, &binary, &listen, &backend.address);
     proxy.wait_for(&gateway, get);
     Some(Bench {
         proxy,
@@ -46,7 +46,7 @@ fn bench(kind: Program, world: &World) -> Option<Bench> {
         backend,
         issuer,
         engine: Engine::external().clone(),
-        place,
+        address: listen,
         mode,
     })
 }
@@ -95,7 +95,7 @@ fn every_exchange(kind: Program) {
     for exchange in written(&world).unwrap() {
         assert_eq!(exchange.policy, "external");
         let sent = &exchange.sent;
-        let own = known.remove(sent.place.as_str());
+        let own = known.remove(sent.location.as_str());
         // A proxy that takes away why the token does not count lets a right token through.
         let token = match own {
             Some(200) => exchange.token.as_ref(),
@@ -106,16 +106,17 @@ fn every_exchange(kind: Program) {
             scopes,
             seconds: 600,
         });
-        let called = bench.send(&sent.place, caller, || {
+        let called = bench.send(&sent.location, caller, || {
             ask(&bench.proxy.address, &sent.bytes)
         });
         match own {
             Some(status) if called.answer.status == status => {}
-            Some(status) => {
-                wrong.push(format!("{}: not {status}, {:?}", sent.place, called.answer))
-            }
+            Some(status) => wrong.push(format!(
+                "{}: not {status}, {:?}",
+                sent.location, called.answer
+            )),
             None => wrong.extend(
-                differs(kind, &exchange, &called).map(|why| format!("{}\t{why}", sent.place)),
+                differs(kind, &exchange, &called).map(|why| format!("{}\t{why}", sent.location)),
             ),
         }
         match (exchange.refused, own) {

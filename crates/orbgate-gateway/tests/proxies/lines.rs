@@ -36,7 +36,7 @@ fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// The lines of a file that say something, with their places.
+/// The lines of a file that say something, with their locations.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let lines = text.lines().map(str::trim).enumerate();
     lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#') && !line.starts_with("--"))
@@ -72,14 +72,17 @@ fn every_line_of_the_examples_has_its_row() {
         note,
     } in rows()
     {
-        let place = format!("{file}: {line}");
+        let location = format!("{file}: {line}");
         match without {
-            "no start" | "nothing passes" | "found" => assert_eq!(note, "", "{place}"),
-            "same" => assert_ne!(note, "", "{place}"),
-            other => panic!("{place}: {other}"),
+            "no start" | "nothing passes" | "found" => assert_eq!(note, "", "{location}"),
+            "same" => assert_ne!(note, "", "{location}"),
+            other => panic!("{location}: {other}"),
         }
         if let Some(said) = note.strip_prefix("page: ") {
-            assert!(page.contains(said), "{place}: the page does not say {said}");
+            assert!(
+                page.contains(said),
+                "{location}: the page does not say {said}"
+            );
         }
     }
 }
@@ -87,8 +90,8 @@ fn every_line_of_the_examples_has_its_row() {
 /// The rows of a file, each with the file's text without its line.
 fn without<'t>(file: &str, text: &'t str) -> impl Iterator<Item = (Row, String)> + 't {
     let of_file: Vec<_> = rows().filter(|row| row.file == file).collect();
-    let places: Vec<_> = lines(text).map(|(at, _)| at).collect();
-    of_file.into_iter().zip(places).map(|(row, left_out)| {
+    let locations: Vec<_> = lines(text).map(|(at, _)| at).collect();
+    of_file.into_iter().zip(locations).map(|(row, left_out)| {
         let kept = text.lines().enumerate();
         let kept = kept.filter(|(at, _)| *at != left_out);
         (row, kept.map(|(_, line)| format!("{line}\n")).collect())
@@ -125,8 +128,8 @@ fn finds(kind: Program) {
         let text = fs::read_to_string(file.path()).unwrap();
         let of_file = without(&format!("{example}/{name}"), &text);
         for (row, without) in of_file.filter(|(row, _)| row.without == "found") {
-            let said = findings(kind, |binary, place, backend| {
-                Proxy::start_edited(kind, binary, place, backend, |other, text| {
+            let said = findings(kind, |binary, location, backend| {
+                Proxy::start_edited(kind, binary, location, backend, |other, text| {
                     if other == name { without.clone() } else { text }
                 })
             });

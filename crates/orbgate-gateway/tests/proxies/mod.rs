@@ -13,6 +13,8 @@ mod rates;
 mod upgrades;
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use orbgate::{Engine, Policy, Request, Token};
 
@@ -39,7 +41,7 @@ struct Bench {
     issuer: Issuer,
     engine: Engine,
     /// Where the gateway listens.
-    place: String,
+    address: String,
     mode: &'static str,
 }
 
@@ -71,10 +73,10 @@ impl Bench {
     ) -> Option<Self> {
         let binary = find(kind)?;
         let (issuer, backend) = (Issuer::start(), Backend::start());
-        let place = format!("127.0.0.1:{}", free_port());
+        let address = format!("127.0.0.1:{}", free_port());
         let mode = kind.mode();
-        let gateway = gateway(&issuer.tokens_yaml(), &place, mode, "");
-        let mut proxy = Proxy::start_with(kind, &binary, &place, &backend.address, change);
+        let gateway = gateway(&issuer.tokens_yaml(), &address, mode, "");
+        let mut proxy = Proxy::start_with(kind, &binary, &address, &backend.address, change);
         proxy.wait_for(&gateway, get);
         let engine = Engine::external().clone();
         Some(Self {
@@ -83,7 +85,7 @@ impl Bench {
             backend,
             issuer,
             engine,
-            place,
+            address,
             mode,
         })
     }
@@ -94,7 +96,7 @@ impl Bench {
         self.proxy.wait_for(&self.gateway, get);
     }
 
-    /// Another gateway in place of the first, with more settings.
+    /// Another gateway instead of the first, with more settings.
     fn restart(&mut self, policy: &str, more: &str) {
         let _ = self.gateway.running.child.kill();
         let _ = self.gateway.running.child.wait();
@@ -106,7 +108,12 @@ impl Bench {
         let text = fs::read_to_string(&file).unwrap();
         self.engine = Engine::new(&Policy::from_yaml(&text).unwrap());
         let config = format!("policy: {file}\n{more}");
-        self.gateway = gateway(&self.issuer.tokens_yaml(), &self.place, self.mode, &config);
+        self.gateway = gateway(
+            &self.issuer.tokens_yaml(),
+            &self.address,
+            self.mode,
+            &config,
+        );
     }
 
     /// Calls, and holds what has reached the backend against the engine.
@@ -193,7 +200,7 @@ impl Bench {
             ("x-orb-status", "-".to_owned()),
             ("x-orb-reason", decision.reason().to_string()),
             ("x-orb-scope", decision.scope().unwrap().name().to_owned()),
-            ("x-orb-route", decision.route().unwrap().to_owned()),
+            ("x-orb-route", decision.route_name().unwrap().to_owned()),
             ("x-orb-policy", decision.policy().to_string()),
             ("x-orb-token-kind", caller.unwrap().kind.to_owned()),
         ];
@@ -212,10 +219,35 @@ impl Bench {
 }
 
 /// A gateway for a proxy, with this file of issuers and more settings.
-pub(super) fn gateway(tokens: &str, place: &str, mode: &str, more: &str) -> Gateway {
-    let folder = folder(&format!("proxy-{mode}-{}", place.replace(':', "-")));
+pub(super) fn gateway(tokens: &str, address: &str, mode: &str, more: &str) -> Gateway {
+    let folder = folder(&format!("proxy-{mode}-{}", address.replace(':', "-")));
     let config = format!(
-        "listeners: [{{ mode: {mode}, listen: {place}, trusted_proxies: [127.0.0.1] }}]\n{more}"
+        "listeners: [{{ mode: {mode}, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n{more}"
     );
     Gateway::start_with(folder, tokens, &config)
+}
+
+/// systemd's own check of the units that are shipped, with another program instead of the gateway, and that the folder of `state` is
+/// one that a dynamic user can write to.
+#[test]
+#[ignore = "runs systemd-analyze: cargo xtask test gateway"]
+fn systemd_accepts_the_units() {
+    let folder = folder("units");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway");
+    let mut verify = Command::new("systemd-analyze");
+    verify.arg("verify");
+    for unit in ["orbgate-gateway.service", "orbgate-gateway.socket"] {
+        let text = fs::read_to_string(examples.join(unit)).unwrap();
+        let text = text.replace("/usr/local/bin/orbgate-gateway", "/bin/true");
+        fs::write(folder.join(unit), &text).unwrap();
+        verify.arg(folder.join(unit));
+        let state = text.contains("DynamicUser=yes\n") && text.contains("StateDirectory=orbgate\n");
+        assert_eq!(state, unit.ends_with(".service"), "{unit}");
+    }
+    let found = verify.output().unwrap();
+    let said = String::from_utf8_lossy(&found.stderr);
+    assert!(found.status.success() && said.is_empty(), "{said}");
+    let guide = include_str!("../../README.md");
+    let state = guide.lines().find(|line| line.starts_with("state: "));
+    assert_eq!(state.unwrap().trim_end(), "state: /var/lib/orbgate");
 }

@@ -1,4 +1,4 @@
-//! `--probe` finds what a configuration of a proxy has in place of a line or beside it, before the real proxies. What it leaves out is in
+//! `--probe` finds what a configuration of a proxy has instead of a line or beside it, before the real proxies. What it leaves out is in
 //! `lines.rs`.
 
 use std::path::Path;
@@ -16,9 +16,9 @@ pub(super) fn findings(
 ) -> Option<String> {
     let binary = find(kind)?;
     let issuer = Issuer::start();
-    let [place, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
-    let gateway = gateway(&issuer.tokens_yaml(), &place, kind.mode(), "");
-    let mut proxy = start(&binary, &place, &backend);
+    let [address, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
+    let gateway = gateway(&issuer.tokens_yaml(), &address, kind.mode(), "");
+    let mut proxy = start(&binary, &address, &backend);
     proxy.wait_for_routes();
     let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
         .args(["--probe", &proxy.address, &backend, "--config"])
@@ -44,8 +44,8 @@ pub(super) fn findings(
 
 fn finds(kind: Program, table: &[((&str, &str), &str)]) {
     for (change, expected) in table {
-        let said = findings(kind, |binary, place, backend| {
-            Proxy::start_with(kind, binary, place, backend, *change)
+        let said = findings(kind, |binary, address, backend| {
+            Proxy::start_with(kind, binary, address, backend, *change)
         });
         let Some(said) = said else { return };
         match *expected {
@@ -57,8 +57,8 @@ fn finds(kind: Program, table: &[((&str, &str), &str)]) {
 
 /// With the lines for WebSockets, nothing is found either.
 fn finds_nothing_with_websockets(kind: Program) {
-    let said = findings(kind, |binary, place, backend| {
-        Proxy::start_edited(kind, binary, place, backend, for_websockets)
+    let said = findings(kind, |binary, address, backend| {
+        Proxy::start_edited(kind, binary, address, backend, for_websockets)
     });
     assert_eq!(said.unwrap_or_default(), "", "{kind:?}");
 }

@@ -38,13 +38,13 @@ fn a_rate_limit_of_envoy_counts_the_orbs_of_a_call() {
         return;
     };
     let (issuer, backend) = (Issuer::start(), Backend::start());
-    let place = format!("127.0.0.1:{}", free_port());
+    let address = format!("127.0.0.1:{}", free_port());
     let more = format!("policy: {POLICY}\n");
-    let gateway = gateway(&issuer.tokens_yaml(), &place, "envoy_grpc", &more);
+    let gateway = gateway(&issuer.tokens_yaml(), &address, "envoy_grpc", &more);
     let mut proxy = Proxy::start_edited(
         Program::EnvoyGrpc,
         &binary,
-        &place,
+        &address,
         &backend.address,
         with_rate_limit,
     );

@@ -70,10 +70,10 @@ impl Before {
                 (address, Some(origin))
             }
         };
-        let place = format!("127.0.0.1:{}", free_port());
+        let listen = format!("127.0.0.1:{}", free_port());
         let mode = kind.mode();
-        let gateway = gateway(&issuer.tokens_yaml(), &place, mode, "");
-        let mut proxy = Proxy::start_edited(kind, &binary, &place, &address, edit);
+        let gateway = gateway(&issuer.tokens_yaml(), &listen, mode, "");
+        let mut proxy = Proxy::start_edited(kind, &binary, &listen, &address, edit);
         proxy.wait_for(&gateway, get);
         let bench = Bench {
             proxy,
@@ -81,7 +81,7 @@ impl Before {
             backend,
             issuer,
             engine: Engine::external().clone(),
-            place,
+            address: listen,
             mode,
         };
         Some(Self {
@@ -185,7 +185,7 @@ pub(super) fn for_websockets(_: &str, text: String) -> String {
     let mut changed = String::new();
     while let Some(line) = lines.next() {
         let comment = line.trim_start();
-        let replaces = comment.ends_with("For WebSockets, in place of the next line:");
+        let replaces = comment.ends_with("For WebSockets, instead of the next line:");
         if replaces || comment.ends_with("For WebSockets, also:") {
             while let Some(more) = lines.next_if(|more| more.trim_start().starts_with("#   ")) {
                 changed += &more.replacen("#   ", "", 1);

@@ -178,11 +178,16 @@ impl Running {
 
     /// Waits until something is true.
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        self.within(PATIENCE, what, is_so);
+    }
+
+    /// The same for at most this long.
+    pub(crate) fn within(&mut self, patience: Duration, what: &str, is_so: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is_so(self) {
             let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none(), "{what}: {ended:?}\n{}", self.said());
-            assert!(begun.elapsed() < PATIENCE, "{what}\n{}", self.said());
+            assert!(begun.elapsed() < patience, "{what}\n{}", self.said());
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -212,7 +217,7 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// Starts it with this configuration, to which the version, the issuer and the place for operators are added.
+    /// Starts it with this configuration, to which the version, the issuer and the operators' address are added.
     pub(crate) fn start(folder: PathBuf, issuer: &Issuer, config: &str) -> Self {
         Self::start_with(folder, &issuer.tokens_yaml(), config)
     }
@@ -239,7 +244,7 @@ impl Gateway {
         gateway
     }
 
-    /// Writes another configuration in place of the first.
+    /// Writes another configuration instead of the first.
     pub(crate) fn rewrite(&self, config: &str) {
         Self::write(&self.folder, &self.admin, config);
     }

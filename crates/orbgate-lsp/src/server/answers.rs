@@ -86,17 +86,19 @@ impl Server<'_> {
     pub(super) fn lay_out(&mut self, uri: &Uri) -> Answer<Option<Vec<TextEdit>>> {
         let encoding = self.encoding;
         let document = self.seen(uri)?;
-        let has_faults = document
+        let has_diagnostics = document
             .found
             .as_ref()
-            .is_none_or(|found| !found.faults.is_empty());
-        if document.kind != Format::Policy || has_faults {
-            // The faults are already shown.
+            .is_none_or(|found| !found.diagnostics.is_empty());
+        if document.kind != Format::Policy || has_diagnostics {
+            // The errors are already shown.
             return Ok(None);
         }
         let text = &document.text;
-        let new = orbgate_analysis::format(text.as_str()).map_err(|faults| {
-            let message = faults.first().map(|fault| fault.message.clone());
+        let new = orbgate_analysis::format(text.as_str()).map_err(|diagnostics| {
+            let message = diagnostics
+                .first()
+                .map(|diagnostic| diagnostic.message.clone());
             lsp_error(LspErrorCodes::RequestFailed, &message.unwrap_or_default())
         })?;
         let edit = layout::edit(text, &new).map(|(span, new_text)| TextEdit {
@@ -149,7 +151,7 @@ impl Server<'_> {
     }
 }
 
-/// A name at the place where the client asks for it.
+/// A name at the location where the client asks for it.
 struct At<'d> {
     uri: &'d Uri,
     valid: &'d Valid,

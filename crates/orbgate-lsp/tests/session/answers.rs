@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, SHOP, URI, at, place_of, range_of};
+use crate::client::{Client, SHOP, URI, at, location_of, range_of};
 
 #[test]
 fn hover_says_what_a_route_needs_and_what_overlaps_it() {
@@ -49,7 +49,7 @@ fn hover_says_what_a_route_needs_and_what_overlaps_it() {
         Value::Null
     );
 
-    // While another line has a fault, and the route has moved.
+    // While another line has an error, and the route has moved.
     client.change(
         URI,
         2,
@@ -189,7 +189,7 @@ fn a_scope_of_two_apis_is_found_in_both() {
 }
 
 #[test]
-fn a_policy_is_laid_out_and_one_with_faults_is_left_alone() {
+fn a_policy_is_laid_out_and_one_with_diagnostics_is_left_alone() {
     let format = |client: &mut Client| {
         let options = json!({ "tabSize": 8, "insertSpaces": false });
         let params = json!({ "textDocument": { "uri": URI }, "options": options });
@@ -226,7 +226,7 @@ fn a_finding_that_can_be_mended_without_a_thought_has_a_fix() {
     assert_eq!(action["diagnostics"][0]["code"], "no_end_marker");
     let edit = &action["edit"]["changes"][URI][0];
     assert_eq!(edit["newText"], "\n...");
-    assert_eq!(edit["range"]["start"], place_of("\n...\n"));
+    assert_eq!(edit["range"]["start"], location_of("\n...\n"));
     params["context"]["only"] = json!(["refactor"]);
     assert_eq!(
         client.ask("textDocument/codeAction", params).unwrap(),

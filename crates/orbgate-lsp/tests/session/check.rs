@@ -1,11 +1,11 @@
-//! What the server sends by itself: faults and findings.
+//! What the server sends by itself: errors and findings.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, SHOP, URI, at, range_of};
 
 #[test]
-fn faults_and_findings_come_as_you_type() {
+fn diagnostics_and_findings_come_as_you_type() {
     let mut client = Client::ready(json!({}));
     client.open(URI, SHOP);
     let told = client.diagnostics();

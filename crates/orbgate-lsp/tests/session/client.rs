@@ -150,8 +150,8 @@ apis:
 ...
 ";
 
-/// The place of a text in SHOP, in UTF-16.
-pub(crate) fn place_of(text: &str) -> Value {
+/// The location of a text in SHOP, in UTF-16.
+pub(crate) fn location_of(text: &str) -> Value {
     let at = SHOP.find(text).unwrap_or_else(|| panic!("{text}"));
     let before = &SHOP[..at];
     let line = before.matches('\n').count();
@@ -160,11 +160,11 @@ pub(crate) fn place_of(text: &str) -> Value {
 }
 
 pub(crate) fn at(text: &str) -> Value {
-    json!({ "textDocument": { "uri": URI }, "position": place_of(text) })
+    json!({ "textDocument": { "uri": URI }, "position": location_of(text) })
 }
 
 pub(crate) fn range_of(text: &str) -> Value {
-    let start = place_of(text);
+    let start = location_of(text);
     let end =
         start["character"].as_u64().unwrap() + u64::try_from(text.encode_utf16().count()).unwrap();
     json!({ "start": start, "end": { "line": start["line"], "character": end } })

@@ -68,35 +68,35 @@ impl FetchSettings {
             ("retry", self.retry),
             ("timeout", self.timeout),
         ];
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         for (name, time) in times {
             // 0 is fine here: then no key is used beyond its time.
             if time.is_zero() && name != "max_stale" {
-                faults.push(format!("`{name}` is 0"));
+                diagnostics.push(format!("`{name}` is 0"));
             }
             if time > DAY {
-                faults.push(format!("`{name}` is longer than a day"));
+                diagnostics.push(format!("`{name}` is longer than a day"));
             }
         }
         if self.ttl_min > self.ttl_max {
-            faults.push("`ttl_min` is longer than `ttl_max`".to_owned());
+            diagnostics.push("`ttl_min` is longer than `ttl_max`".to_owned());
         }
         if self.retry > self.cooldown {
-            faults.push("`retry` is longer than `cooldown`".to_owned());
+            diagnostics.push("`retry` is longer than `cooldown`".to_owned());
         }
         if !(1..=100).contains(&self.ahead_percent) {
-            faults.push("`ahead_percent` is not 1 to 100".to_owned());
+            diagnostics.push("`ahead_percent` is not 1 to 100".to_owned());
         }
         if !(1..=100).contains(&self.burst) {
-            faults.push("`burst` is not 1 to 100".to_owned());
+            diagnostics.push("`burst` is not 1 to 100".to_owned());
         }
         if !(1..=1_000_000).contains(&self.max_waiting) {
-            faults.push("`max_waiting` is not 1 to 1,000,000".to_owned());
+            diagnostics.push("`max_waiting` is not 1 to 1,000,000".to_owned());
         }
-        if faults.is_empty() {
+        if diagnostics.is_empty() {
             Ok(())
         } else {
-            Err(SettingsError { faults })
+            Err(SettingsError { diagnostics })
         }
     }
 
@@ -123,15 +123,15 @@ impl FetchSettings {
     }
 }
 
-/// Settings that are out of range: every fault in them.
+/// Settings that are out of range: every error in them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SettingsError {
-    faults: Vec<String>,
+    diagnostics: Vec<String>,
 }
 
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fetching keys: {}", self.faults.join(", "))
+        write!(f, "fetching keys: {}", self.diagnostics.join(", "))
     }
 }
 
@@ -257,15 +257,15 @@ mod tests {
                 "`ahead_percent` is not 1 to 100, `burst` is not 1 to 100",
             ),
         ];
-        for (settings, faults) in table {
+        for (settings, diagnostics) in table {
             let said = settings
                 .check()
                 .err()
                 .map_or_else(String::new, |error| error.to_string());
-            let expected = if faults.is_empty() {
+            let expected = if diagnostics.is_empty() {
                 String::new()
             } else {
-                format!("fetching keys: {faults}")
+                format!("fetching keys: {diagnostics}")
             };
             assert_eq!(said, expected);
         }

@@ -1,87 +1,181 @@
-//! The configuration file as plain data: what both YAML readings must agree on. Nothing here is
-//! validated beyond its shape.
+//! The configuration file as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
+//! The README's table of keys is made of it.
 
-use orbgate_yaml::Spanned;
+use orbgate_yaml::{
+    Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document,
+};
 use serde::Deserialize;
 
-/// The issuers whose tokens count.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Document {
-    /// Version of the format; always 1.
-    pub(super) orbgate_token: u64,
-    /// Required, as are the first three keys of an issuer: the rest is judged without them, so that every fault is said at once.
-    pub(super) issuers: Option<Vec<IssuerDocument>>,
-    pub(super) remember_signatures: Option<Spanned<u64>>,
+document! {
+    /// The issuers whose tokens are accepted.
+    pub(super) struct Document {
+        /// The version of the format.
+        pub(super) orbgate_token: Version,
+        /// The issuers. A token of any other issuer is refused.
+        pub(super) issuers: Spanned<Vec<IssuerDocument>>,
+        /// How many checked signatures a cache of keys remembers for a minute; 0 if absent, 1000000 at most.
+        pub(super) remember_signatures: Option<Spanned<u64>>,
+    }
+
+    /// One issuer; see `Issuer` for what each key means.
+    pub(super) struct IssuerDocument ("this issuer") {
+        /// The exact `iss` of its tokens. With `{tenant}` in it, one for each of the `tenants`.
+        pub(super) issuer: Spanned<String>,
+        /// The tenants whose tokens count: each takes the place of `{tenant}` in `issuer` and `jwks_uri`.
+        pub(super) tenants: Option<Spanned<Vec<Spanned<String>>>>,
+        /// Must be in `aud`; of several, one of them.
+        pub(super) audience: Spanned<Audiences>,
+        /// The claim with the audience; `aud` if absent.
+        pub(super) audience_claim: Option<Spanned<String>>,
+        /// How to tell a user's token from an organisation's; one of the two words if all its tokens are of one kind.
+        pub(super) kind: Spanned<KindDocument>,
+        /// The URL of its keys; found by OIDC discovery if absent.
+        pub(super) jwks_uri: Option<Spanned<String>>,
+        /// The accepted signature algorithms; `RS256` if absent.
+        pub(super) algorithms: Option<Spanned<Vec<Spanned<String>>>>,
+        /// Values of `typ` that are accepted as well as `at+jwt`; `""` is a token without `typ`.
+        pub(super) extra_types: Option<Vec<Spanned<String>>>,
+        /// Where a token has its scopes.
+        pub(super) scopes: Option<Spanned<ScopesDocument>>,
+        /// The claim that names the client; `client_id` if absent.
+        pub(super) client_claim: Option<Spanned<String>>,
+        /// Claims that are required in addition to `iss`, `aud` and `exp`: the name of a claim that must be there, or a test as in `kind`.
+        pub(super) require: Option<Spanned<Vec<Required>>>,
+        /// How far clocks may differ; 60 if absent, 300 at most.
+        pub(super) skew_seconds: Option<Spanned<u64>>,
+        /// The longest time from `iat` to `exp`; no limit if absent.
+        pub(super) max_lifetime_seconds: Option<Spanned<u64>>,
+        /// `true` treats a token that is bound to a key (`cnf`) as a plain one, so that a thief can use it.
+        pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
+        /// The smallest accepted exponent of an RSA key, an odd number; 65537 if absent.
+        pub(super) rsa_exponent_min: Option<Spanned<u64>>,
+    }
+
+    pub(super) struct KindClaims {
+        /// Tests of claims. A token for which all of them hold is a user's.
+        pub(super) user: Option<Vec<Spanned<TestDocument>>>,
+        /// The same for an organisation's token.
+        pub(super) organisation: Option<Vec<Spanned<TestDocument>>>,
+    }
+
+    /// One test of a claim: `claim` and exactly one of the other keys.
+    pub(super) struct TestDocument ("this test") {
+        /// The claim to test, with exactly one of the next five keys.
+        pub(super) claim: String,
+        /// The claim must be this string.
+        pub(super) equals: Option<String>,
+        /// The claim must be one of these strings.
+        pub(super) one_of: Option<Vec<String>>,
+        /// Whether the claim must be there, or must not.
+        pub(super) present: Option<bool>,
+        /// The claim must equal this other claim.
+        pub(super) equals_claim: Option<String>,
+        /// The claim must differ from this other claim.
+        pub(super) differs_from_claim: Option<String>,
+    }
+
+    /// Where a token has its scopes.
+    pub(super) struct ScopesDocument {
+        /// The claim with the scopes; `scope` if absent.
+        pub(super) claim: Option<String>,
+        /// One text with spaces, or a list; `string` if absent.
+        pub(super) format: Option<FormatDocument>,
+        /// A token that also has scopes in the other usual claim, `scope` or `scp`, is refused, or that claim is ignored; `deny` if absent.
+        pub(super) conflict: Option<ConflictDocument>,
+    }
+
+    /// The kinds of token.
+    pub(super) enum KindName {
+        User: "user",
+        Organisation: "organisation",
+    }
+
+    pub(super) enum FormatDocument {
+        String: "string",
+        Array: "array",
+    }
+
+    pub(super) enum ConflictDocument {
+        Deny: "deny",
+        Ignore: "ignore",
+    }
 }
 
-/// One issuer; see `Issuer` for what each key means.
+/// One audience, or several.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct IssuerDocument {
-    pub(super) issuer: Option<Spanned<String>>,
-    pub(super) audience: Option<Spanned<String>>,
-    pub(super) kind: Option<Spanned<KindDocument>>,
-    pub(super) jwks_uri: Option<Spanned<String>>,
-    pub(super) algorithms: Option<Spanned<Vec<Spanned<String>>>>,
-    pub(super) extra_types: Option<Vec<Spanned<String>>>,
-    pub(super) scopes: Option<Spanned<ScopesDocument>>,
-    pub(super) client_claim: Option<Spanned<String>>,
-    pub(super) require: Option<Spanned<Vec<Spanned<String>>>>,
-    pub(super) skew_seconds: Option<Spanned<u64>>,
-    pub(super) max_lifetime_seconds: Option<Spanned<u64>>,
-    pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
-    pub(super) rsa_exponent_min: Option<Spanned<u64>>,
+#[serde(untagged)]
+pub(super) enum Audiences {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Value for Audiences {
+    const SHAPE: Shape = Shape::Either(&[String::SHAPE, Vec::<String>::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match &node.kind {
+            Content::Sequence(_) => Self::Several(Vec::read(node, owner, values)),
+            _ => Self::One(String::read(node, owner, values)),
+        }
+    }
+
+    fn stand_in(location: Location) -> Self {
+        Self::One(String::stand_in(location))
+    }
+}
+
+/// A claim that must be there, or a test that must hold.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Required {
+    Claim(String),
+    Test(Spanned<TestDocument>),
+}
+
+impl Value for Required {
+    const SHAPE: Shape = Shape::Either(&[String::SHAPE, TestDocument::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match &node.kind {
+            Content::Mapping(_) => Self::Test(Spanned::read(node, owner, values)),
+            _ => Self::Claim(String::read(node, owner, values)),
+        }
+    }
+
+    fn stand_in(location: Location) -> Self {
+        Self::Claim(String::stand_in(location))
+    }
 }
 
 /// How to tell an organisation's token from a user's.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum KindDocument {
-    Always(String),
+    Always(KindName),
     Claims(KindClaims),
 }
 
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct KindClaims {
-    pub(super) user: Option<Vec<TestDocument>>,
-    pub(super) organisation: Option<Vec<TestDocument>>,
-}
+impl Value for KindDocument {
+    const SHAPE: Shape = Shape::Either(&[KindName::SHAPE, KindClaims::SHAPE]);
 
-/// One test of a claim: `claim` and exactly one of the other keys.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TestDocument {
-    pub(super) claim: String,
-    pub(super) equals: Option<String>,
-    pub(super) one_of: Option<Vec<String>>,
-    pub(super) present: Option<bool>,
-    pub(super) equals_claim: Option<String>,
-    pub(super) differs_from_claim: Option<String>,
-}
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        let Content::Scalar(scalar) = &node.kind else {
+            return Self::Claims(KindClaims::read(node, owner, values));
+        };
+        let named = KindName::NAMED
+            .iter()
+            .find(|(name, _)| *name == scalar.text);
+        match named {
+            Some((_, kind)) => Self::Always(*kind),
+            None => {
+                let must = "`kind` must be `user`, `organisation` or a mapping with these keys";
+                values.wrong(node, must);
+                Self::stand_in(node.location)
+            }
+        }
+    }
 
-/// Where a token has its scopes.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ScopesDocument {
-    pub(super) claim: Option<String>,
-    pub(super) format: Option<FormatDocument>,
-    pub(super) conflict: Option<ConflictDocument>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum FormatDocument {
-    #[default]
-    String,
-    Array,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ConflictDocument {
-    #[default]
-    Deny,
-    Ignore,
+    fn stand_in(location: Location) -> Self {
+        Self::Claims(KindClaims::stand_in(location))
+    }
 }

@@ -1,132 +1,145 @@
 //! Document → issuers: what the plain data means.
 
 use core::time::Duration;
-use std::collections::HashMap;
 
 use orbgate::TokenKind;
-use orbgate_yaml::{Faults, Place, Spanned, quoted};
+use orbgate_yaml::{Diagnostics, Location, Spanned, quoted};
 
 use super::document::{
-    ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, ScopesDocument,
-    TestDocument,
+    Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, KindName,
+    Required, ScopesDocument, TestDocument,
 };
 use crate::algorithm::Algorithm;
-use crate::check::{self, Key};
+use crate::check;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 use crate::verifier::{MOST_REMEMBERED, Verifier};
 
-/// The verifier that a document describes, and every fault in it.
-pub(super) fn verifier(document: &Document, faults: &mut Faults) -> Verifier {
-    let issuers = issuers(document, faults);
+/// The verifier that a document describes, and every error in it.
+pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Verifier {
+    let issuers = issuers(document, diagnostics);
     let mut verifier = Verifier::of(issuers);
     if let Some(said) = &document.remember_signatures {
         let most = usize::try_from(said.value).unwrap_or(usize::MAX);
         if most > MOST_REMEMBERED {
             let message =
                 format!("`remember_signatures` is over {MOST_REMEMBERED}, which is the limit");
-            faults.push(said.place, message);
+            diagnostics.push(said.location, message);
         }
         verifier = verifier.remember_signatures(most);
     }
     verifier
 }
 
-fn issuers(document: &Document, faults: &mut Faults) -> Vec<Issuer> {
-    let Some(documents) = &document.issuers else {
-        return Vec::new();
-    };
-    let issuers = documents.iter().map(|document| issuer(document, faults));
-    let issuers: Vec<Issuer> = issuers.collect();
-    let lacks = |key: &Key| {
-        let document = documents.get(key.issuer);
-        document.is_some_and(|document| document.lacks(key.name))
-    };
-    let documents = documents.iter().enumerate();
-    let places: HashMap<Key, Place> = documents
-        .flat_map(|(index, document)| {
-            let keys = document.places().into_iter();
-            keys.filter_map(move |(name, place)| {
-                Some((
-                    Key {
-                        issuer: index,
-                        name,
-                    },
-                    place?,
-                ))
-            })
-        })
-        .collect();
-    for fault in check::faults(&issuers) {
-        if lacks(&fault.key) {
-            continue; // its absence is the fault
-        }
-        let place = places.get(&fault.key).copied();
-        let place = place.unwrap_or(Place { line: 1, column: 1 });
-        if !faults.stand_at(place) {
-            faults.push(place, fault.message);
-        }
+fn issuers(document: &Document, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
+    let Spanned {
+        location: list,
+        value,
+    } = &document.issuers;
+    let mut issuers = Vec::new();
+    // Of each issuer, what describes it: one of the list describes as many as it has tenants.
+    let mut documents = Vec::new();
+    for document in value {
+        let described = tenants(document, issuer(document, diagnostics), diagnostics);
+        documents.extend(core::iter::repeat_n(document, described.len()));
+        issuers.extend(described);
+    }
+    for diagnostic in check::diagnostics(&issuers) {
+        let document = documents.get(diagnostic.key.issuer);
+        let location = document.and_then(|document| document.location(diagnostic.key.name));
+        diagnostics.push_new(location.unwrap_or(*list), diagnostic.message);
     }
     issuers
 }
 
-impl IssuerDocument {
-    /// Whether a required key is missing: then what is judged is a stand-in.
-    fn lacks(&self, key: &str) -> bool {
-        match key {
-            "issuer" => self.issuer.is_none(),
-            "audience" => self.audience.is_none(),
-            "kind" => self.kind.is_none(),
-            _ => false,
+/// What stands for a tenant in an issuer and in the URL of its keys.
+const TENANT: &str = "{tenant}";
+
+/// The issuer of each tenant, if there are tenants. A token from any other tenant then has an unknown issuer, so it causes no request.
+fn tenants(
+    document: &IssuerDocument,
+    issuer: Issuer,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Issuer> {
+    let places = document.issuer.value.matches(TENANT).count();
+    let Some(tenants) = &document.tenants else {
+        if places > 0 {
+            let message = "`tenants` is missing: list the tenants that `{tenant}` stands for";
+            diagnostics.push_new(document.issuer.location, message.to_owned());
+        }
+        return vec![issuer];
+    };
+    if places != 1 {
+        let message = "`issuer` must have `{tenant}` once, because there are `tenants`";
+        diagnostics.push_new(document.issuer.location, message.to_owned());
+    }
+    if tenants.value.is_empty() {
+        let message = "`tenants` is empty: every token would be refused";
+        diagnostics.push_new(tenants.location, message.to_owned());
+        return vec![issuer];
+    }
+    let is_name = |text: &str| {
+        let mut bytes = text.bytes();
+        bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
+    };
+    for tenant in &tenants.value {
+        if tenant.value.is_empty() || !is_name(&tenant.value) {
+            let message = "a tenant consists of letters, digits, `-`, `.` and `_`";
+            diagnostics.push_new(tenant.location, message.to_owned());
         }
     }
+    let of_tenant = |tenant: &Spanned<String>| issuer.of_tenant(TENANT, &tenant.value);
+    tenants.value.iter().map(of_tenant).collect()
+}
 
-    /// Where each key is, for the faults that are found in the issuer itself.
-    fn places(&self) -> [(&'static str, Option<Place>); 11] {
-        [
-            ("issuer", self.issuer.as_ref().map(|key| key.place)),
-            ("audience", self.audience.as_ref().map(|key| key.place)),
-            ("kind", self.kind.as_ref().map(|key| key.place)),
-            ("jwks_uri", self.jwks_uri.as_ref().map(|key| key.place)),
-            ("algorithms", self.algorithms.as_ref().map(|key| key.place)),
-            ("scopes", self.scopes.as_ref().map(|key| key.place)),
-            (
-                "client_claim",
-                self.client_claim.as_ref().map(|key| key.place),
-            ),
-            ("require", self.require.as_ref().map(|key| key.place)),
-            (
-                "skew_seconds",
-                self.skew_seconds.as_ref().map(|key| key.place),
-            ),
-            (
-                "max_lifetime_seconds",
-                self.max_lifetime_seconds.as_ref().map(|key| key.place),
-            ),
-            (
-                "rsa_exponent_min",
-                self.rsa_exponent_min.as_ref().map(|key| key.place),
-            ),
-        ]
+impl IssuerDocument {
+    /// Where a key is, for the errors that are found in the issuer itself.
+    fn location(&self, key: &str) -> Option<Location> {
+        const fn of<T>(value: &Option<Spanned<T>>) -> Option<Location> {
+            match value {
+                Some(value) => Some(value.location),
+                None => None,
+            }
+        }
+        match key {
+            "issuer" => Some(self.issuer.location),
+            "audience" => Some(self.audience.location),
+            "audience_claim" => of(&self.audience_claim),
+            "kind" => Some(self.kind.location),
+            "jwks_uri" => of(&self.jwks_uri),
+            "algorithms" => of(&self.algorithms),
+            "scopes" => of(&self.scopes),
+            "client_claim" => of(&self.client_claim),
+            "require" => of(&self.require),
+            "skew_seconds" => of(&self.skew_seconds),
+            "max_lifetime_seconds" => of(&self.max_lifetime_seconds),
+            "rsa_exponent_min" => of(&self.rsa_exponent_min),
+            _ => None,
+        }
     }
 }
 
-fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
-    let (name, audience) = (document.issuer.as_ref(), document.audience.as_ref());
-    let kind = document.kind.as_ref().map(|rules| kind(&rules.value));
-    let mut issuer = Issuer::new(
-        name.map_or("https://missing.invalid", |name| &name.value),
-        audience.map_or("missing", |audience| &audience.value),
-        kind.unwrap_or(KindRules::Always(TokenKind::User)),
-    );
+fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
+    let kind = kind(&document.kind.value, diagnostics);
+    let audiences = match &document.audience.value {
+        Audiences::One(audience) => core::slice::from_ref(audience),
+        Audiences::Several(audiences) => audiences,
+    };
+    let (first, others) = audiences.split_first().unzip();
+    let first = first.map_or("", String::as_str);
+    let mut issuer = Issuer::new(&document.issuer.value, first, kind);
+    issuer = issuer.or_audiences(others.unwrap_or_default());
+    if let Some(claim) = &document.audience_claim {
+        issuer = issuer.audience_claim(&claim.value);
+    }
     if let Some(url) = &document.jwks_uri {
         issuer = issuer.jwks_uri(&url.value);
     }
     if let Some(names) = &document.algorithms {
-        let algorithms = algorithms(&names.value, faults);
-        // Unknown ones are reported already, so an empty list is not a second fault.
+        let algorithms = algorithms(&names.value, diagnostics);
+        // Unknown ones are reported already, so an empty list is not a second error.
         if !algorithms.is_empty() || names.value.is_empty() {
             issuer = issuer.algorithms(algorithms);
         }
@@ -141,7 +154,11 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
         issuer = issuer.client_claim(&claim.value);
     }
     if let Some(claims) = &document.require {
-        issuer = issuer.require(claims.value.iter().map(|claim| &claim.value));
+        let tests = claims.value.iter().filter_map(|required| match required {
+            Required::Claim(name) => Some(ClaimTest::present(name)),
+            Required::Test(document) => test(document, diagnostics),
+        });
+        issuer = issuer.require_tests(tests.collect::<Vec<_>>());
     }
     if let Some(seconds) = &document.skew_seconds {
         issuer = issuer.skew(Duration::from_secs(seconds.value));
@@ -164,14 +181,13 @@ fn issuer(document: &IssuerDocument, faults: &mut Faults) -> Issuer {
     issuer
 }
 
-/// The algorithms of these names; unknown names are faults.
-fn algorithms(names: &[Spanned<String>], faults: &mut Faults) -> Vec<Algorithm> {
+/// The algorithms of these names; unknown names are errors.
+fn algorithms(names: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<Algorithm> {
     let mut algorithms = Vec::new();
     for name in names {
         match Algorithm::from_name(&name.value) {
             Some(algorithm) => algorithms.push(algorithm),
-            None if faults.stand_at(name.place) => {}
-            None => faults.push(name.place, unknown_algorithm(&name.value)),
+            None => diagnostics.push_new(name.location, unknown_algorithm(&name.value)),
         }
     }
     algorithms
@@ -192,39 +208,56 @@ fn scope_claim(document: &ScopesDocument) -> ScopeClaim {
     }
 }
 
-fn kind(document: &KindDocument) -> KindRules {
-    match document {
-        KindDocument::Always(name) => KindRules::Always(TokenKind::from_name(name)),
-        KindDocument::Claims(claims) => {
-            let tests = |tests: &Option<Vec<TestDocument>>| {
-                tests.iter().flatten().filter_map(test).collect()
-            };
-            KindRules::Claims {
-                user: tests(&claims.user),
-                organisation: tests(&claims.organisation),
-            }
+fn kind(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRules {
+    let claims = match document {
+        KindDocument::Always(KindName::User) => return KindRules::Always(TokenKind::User),
+        KindDocument::Always(KindName::Organisation) => {
+            return KindRules::Always(TokenKind::Organisation);
         }
+        KindDocument::Claims(claims) => claims,
+    };
+    let mut tests = |tests: &Option<Vec<_>>| {
+        let tests = tests.iter().flatten();
+        tests.filter_map(|it| test(it, diagnostics)).collect()
+    };
+    KindRules::Claims {
+        user: tests(&claims.user),
+        organisation: tests(&claims.organisation),
     }
 }
 
-fn test(document: &TestDocument) -> Option<ClaimTest> {
-    let claim = document.claim.as_str();
-    if let Some(text) = &document.equals {
-        return Some(ClaimTest::equals(claim, text));
+fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Option<ClaimTest> {
+    let Spanned { location, value } = document;
+    let claim = value.claim.as_str();
+    let tests = [
+        value
+            .equals
+            .as_ref()
+            .map(|text| ClaimTest::equals(claim, text)),
+        value
+            .one_of
+            .as_ref()
+            .map(|texts| ClaimTest::one_of(claim, texts)),
+        value.present.map(|present| match present {
+            true => ClaimTest::present(claim),
+            false => ClaimTest::absent(claim),
+        }),
+        value
+            .equals_claim
+            .as_ref()
+            .map(|other| ClaimTest::equals_claim(claim, other)),
+        value
+            .differs_from_claim
+            .as_ref()
+            .map(|other| ClaimTest::differs_from_claim(claim, other)),
+    ];
+    let mut tests = tests.into_iter().flatten();
+    let test = tests.next();
+    if test.is_none() || tests.next().is_some() {
+        let message = "a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`";
+        diagnostics.push_new(*location, message);
     }
-    if let Some(texts) = &document.one_of {
-        return Some(ClaimTest::one_of(claim, texts));
-    }
-    if let Some(other) = &document.equals_claim {
-        return Some(ClaimTest::equals_claim(claim, other));
-    }
-    if let Some(other) = &document.differs_from_claim {
-        return Some(ClaimTest::differs_from_claim(claim, other));
-    }
-    match document.present? {
-        true => Some(ClaimTest::present(claim)),
-        false => Some(ClaimTest::absent(claim)),
-    }
+    test
 }
 
 fn unknown_algorithm(name: &str) -> String {

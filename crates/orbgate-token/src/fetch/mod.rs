@@ -146,7 +146,7 @@ impl KeyFetcher {
             self.start_fetches();
             match judged {
                 Judged::Verdict(result) => return result,
-                Judged::Wait(wait) => shared.wait_for(wait).await,
+                Judged::Wait(wait) => self.wait_for(&wait).await,
                 // Nobody else could check it: it is checked in place.
                 Judged::CheckSignature(check) => return check.finish(false, now.time),
             }
@@ -160,7 +160,7 @@ impl KeyFetcher {
         let waits = shared.cache.warm(shared.elapsed());
         self.start_fetches();
         for wait in waits {
-            shared.wait_for(wait).await;
+            self.wait_for(&wait).await;
         }
     }
 
@@ -185,7 +185,7 @@ impl KeyFetcher {
     /// Waits for a fetch that is under way, because it may have begun before the issuer's change.
     pub async fn forget(&self, issuer: &str) {
         if let Some(wait) = self.shared.cache.forget(issuer) {
-            self.shared.wait_for(wait).await;
+            self.wait_for(&wait).await;
         }
     }
 
@@ -209,9 +209,35 @@ impl KeyFetcher {
         self.shared.cache.status().into_iter().map(status).collect()
     }
 
+    /// The keys, for a driver of its own: such as one of a gate, which asks [`KeyCache::judge`] at the time [`KeyFetcher::now`], starts
+    /// fetches after each call, and waits with [`KeyFetcher::wait_for`].
+    #[must_use]
+    pub fn cache(&self) -> &KeyCache {
+        &self.shared.cache
+    }
+
+    /// The time, by the clocks that these keys have.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        Now {
+            time: SystemTime::now(),
+            monotonic: self.shared.elapsed(),
+        }
+    }
+
+    /// Waits until an attempt is over.
+    pub async fn wait_for(&self, wait: &Wait) {
+        let shared = &self.shared;
+        let mut ended = shared.ended.subscribe(); // before the first look, so that no end is missed
+        while !shared.cache.is_over(wait, shared.elapsed()) {
+            let left = wait.until.saturating_sub(shared.elapsed());
+            let _ = tokio::time::timeout(left, ended.changed()).await;
+        }
+    }
+
     /// Fetches in tasks of their own what there is to fetch, so that it goes on when the request that asked for it
     /// goes away.
-    fn start_fetches(&self) {
+    pub fn start_fetches(&self) {
         while let Some(fetch) = self.shared.cache.next_fetch(self.shared.elapsed()) {
             let shared = Arc::clone(&self.shared);
             tokio::spawn(async move { shared.fetch(fetch).await });
@@ -239,15 +265,6 @@ impl Shared {
             next = self.cache.fetched(fetch.attempt, response, self.elapsed());
         }
         self.ended.send_replace(());
-    }
-
-    /// Waits until an attempt is over.
-    async fn wait_for(&self, wait: Wait) {
-        let mut ended = self.ended.subscribe(); // before the first look, so that no end is missed
-        while !self.cache.is_over(&wait, self.elapsed()) {
-            let left = wait.until.saturating_sub(self.elapsed());
-            let _ = tokio::time::timeout(left, ended.changed()).await;
-        }
     }
 }
 

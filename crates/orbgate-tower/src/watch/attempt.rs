@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_told_from_work_that_takes_too_long() {
-        let panics = Attempt::<()>::start(|| panic!("as a fault of the compiler would")).unwrap();
+        let panics = Attempt::<()>::start(|| panic!("as an error of the compiler would")).unwrap();
         let panicked = panics.result_within(Duration::from_secs(60));
         assert!(matches!(panicked, Err(LoadError::Panicked)), "{panicked:?}");
         assert!(!panics.goes_on());

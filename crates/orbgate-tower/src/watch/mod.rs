@@ -60,7 +60,7 @@ impl Engines {
     /// The policy in the file is in force when this returns, and is compared with none, unless
     /// [`compare_first`](WatchSettings::compare_first) is set. Later, a version of the file
     /// takes its place if it is a valid policy that the [settings](WatchSettings) do not refuse, and has rested: it was
-    /// read twice, an interval apart, and was the same. What it makes wider and narrower and which routes have vanished
+    /// read twice, an interval apart, and was the same. What it makes wider and narrower and which routes it removes
     /// is logged and counted. Any other version is reported once as a `tracing` error, counted in
     /// `orbgate_policy_loads_total`, and changes nothing. One that took too long, or whose compilation panicked, is
     /// tried again after growing pauses, of at most ten minutes.
@@ -92,6 +92,7 @@ impl Engines {
         })?;
         let candidate = candidate.result_within(settings.deadline)??;
         settings.judge(&candidate.version, Ending::default())?;
+        self.admits(&candidate.version.engine)?;
         let in_force = Arc::new(Text::empty());
         let mut follower = Follower::new(path, self.clone(), settings, Arc::clone(&in_force));
         match settings.judge_changes(&candidate) {

@@ -98,16 +98,16 @@ impl WatchSettings {
     pub(super) fn check(&self) -> Result<(), LoadError> {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         let times = [("interval", self.interval), ("deadline", self.deadline)];
-        let faults = times.iter().filter_map(|(name, time)| match *time {
+        let diagnostics = times.iter().filter_map(|(name, time)| match *time {
             Duration::ZERO => Some(format!("`{name}` is 0")),
             time if time > DAY => Some(format!("`{name}` is longer than a day")),
             _ => None,
         });
-        let faults: Vec<_> = faults.collect();
-        if faults.is_empty() {
+        let diagnostics: Vec<_> = diagnostics.collect();
+        if diagnostics.is_empty() {
             Ok(())
         } else {
-            Err(LoadError::Settings(faults.join(", ")))
+            Err(LoadError::Settings(diagnostics.join(", ")))
         }
     }
 

@@ -63,7 +63,7 @@ impl Write for Log {
     }
 }
 
-/// Prints all that it gets, as a service does that looks for a fault.
+/// Prints all that it gets, as a service does that looks for an error.
 async fn talkative(request: Request) -> StatusCode {
     let (parts, _) = request.into_parts();
     let allowed = parts.extensions.get::<Allowed>();

@@ -83,7 +83,7 @@ async fn s03_a_request_whose_header_overrides_its_method_is_malformed() {
 }
 
 #[tokio::test]
-async fn s06_whatever_is_asked_the_answer_is_no_fault_of_the_server() {
+async fn s06_whatever_is_asked_the_answer_is_no_diagnostic_of_the_server() {
     let (gated, tokens, _) = world();
     let token = tokens.token("user", "read:orbs");
     let long = format!("/{}", "a".repeat(9_000));

@@ -382,12 +382,15 @@ async fn t12_an_unknown_kind_may_nothing() {
         let outcome = gated.ask(bearing(get(ORBS), &of_kind(kind.clone()))).await;
         assert_eq!(outcome.status, 401, "{kind}");
         assert_eq!(outcome.record["reason"], "invalid_token");
-        // The token itself is right: a verifier does not refuse an unknown kind.
-        assert_eq!(outcome.record["token_refused"], Value::Null);
+        // The token itself is right: a verifier doesn't refuse an unknown kind, and the record says why the gate does.
+        assert_eq!(outcome.record["token_refused"], "unknown_kind");
         assert_eq!(outcome.record["token_kind"], "unknown");
     }
     let nobody = tokens.sign(&header(), &without(claims.clone(), "token_kind"));
-    assert_eq!(gated.present(&nobody).await, (401, None));
+    assert_eq!(
+        gated.present(&nobody).await,
+        (401, Some("unknown_kind".to_owned()))
+    );
     let unsaid = "orbgate: 1\napis: { i: { token: user, scopes: { a: { routes: [] } } } }\n";
     let error = Policy::from_yaml(unsaid).unwrap_err().to_string();
     assert!(error.contains("organisation"), "{error}");

@@ -6,12 +6,12 @@ use proptest::sample::{Index, select};
 use serde_yaml::Value;
 
 use super::read;
-use crate::{Content, Entry, Faults, Format, Node, tree};
+use crate::{Content, Diagnostics, Entry, Format, Node, tree};
 
 const FORMAT: Format = Format {
     file: "a file",
     start: "anything",
-    keys: &[],
+    has_key: |_| false,
     braced: None,
     key_with_colon: None,
 };
@@ -54,11 +54,11 @@ const PIECES: [&str; 40] = [
 ];
 
 fn parsed(text: &str) -> Option<Node<'_>> {
-    let mut faults = Faults::default();
-    tree::parse(text, &FORMAT, &mut faults).filter(|_| faults.is_empty())
+    let mut diagnostics = Diagnostics::default();
+    tree::parse(text, &FORMAT, &mut diagnostics).filter(|_| diagnostics.is_empty())
 }
 
-/// Whether the text is simple: then both libraries read the same, the one with places at the same places.
+/// Whether the text is simple: then both libraries read the same, the one with locations at the same locations.
 fn is_simple(text: &str) -> bool {
     let Some(root) = read(text) else {
         return false;
@@ -202,8 +202,8 @@ proptest! {
         edits in vec((any::<Index>(), 0_usize..4, select(&PIECES[..])), 1..4),
     ) {
         let mut letters: Vec<String> = SIMPLE.chars().map(String::from).collect();
-        for (place, removed, piece) in edits {
-            let at = place.index(letters.len());
+        for (position, removed, piece) in edits {
+            let at = position.index(letters.len());
             let end = letters.len().min(at.saturating_add(removed));
             letters.splice(at..end, [piece.to_owned()]);
         }

@@ -1,7 +1,7 @@
 //! What every part of compiling makes: ids, runs of entries, and the pool of texts.
 
-use crate::list::Span;
-use crate::seeded::{RandomSeed, SeededMap};
+use crate::tables::list::Span;
+use crate::tables::seeded::{RandomSeed, SeededMap};
 use crate::tables::{NONE, Run};
 
 /// Names and templates, end to end; equal names are kept once.
@@ -61,17 +61,17 @@ pub(super) fn id(count: usize) -> u32 {
     id.unwrap_or(NONE)
 }
 
-/// The entry at a place of these.
-pub(super) fn at<T: Copy + Default>(entries: &[T], place: usize) -> T {
-    let entry = entries.get(place);
-    debug_assert!(entry.is_some(), "a place of another table");
+/// The entry at a position of these.
+pub(super) fn at<T: Copy + Default>(entries: &[T], position: usize) -> T {
+    let entry = entries.get(position);
+    debug_assert!(entry.is_some(), "a position of another table");
     entry.copied().unwrap_or_default()
 }
 
-/// Sets the entry at a place of these.
-pub(super) fn set<T>(entries: &mut [T], place: usize, value: T) {
-    let entry = entries.get_mut(place);
-    debug_assert!(entry.is_some(), "a place of another table");
+/// Sets the entry at a position of these.
+pub(super) fn set<T>(entries: &mut [T], position: usize, value: T) {
+    let entry = entries.get_mut(position);
+    debug_assert!(entry.is_some(), "a position of another table");
     if let Some(entry) = entry {
         *entry = value;
     }

@@ -3,12 +3,12 @@
 use core::cmp::Reverse;
 
 use super::entries::{id, set};
-use crate::hash::{self, GOLDEN, MIXER, PerfectHash, Seed, mix};
-use crate::list::index;
+use crate::tables::hash::{self, GOLDEN, MIXER, PerfectHash, Seed, mix};
+use crate::tables::list::index;
 
 /// No seed of those that were tried distinguishes the texts of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unplaceable;
+pub struct Unplaceable;
 
 impl core::fmt::Display for Unplaceable {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

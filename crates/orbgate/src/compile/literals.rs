@@ -3,10 +3,10 @@
 use super::entries::{TextPool, at, id, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
 use super::templates::{PARAMETER, Templates};
-use crate::hash::{self, COMPARE_TEXT, Ends, PerfectHash, SEEN};
-use crate::list::index;
+use crate::tables::hash::{self, COMPARE_TEXT, Ends, PerfectHash, SEEN};
+use crate::tables::list::index;
+use crate::tables::terms::MAX_SEGMENTS;
 use crate::tables::{COUNT, Literal, LiteralRow, Run, Spelling};
-use crate::terms::MAX_SEGMENTS;
 
 /// The longest text that its ends say all of.
 const ENDS_BYTES: usize = 16;

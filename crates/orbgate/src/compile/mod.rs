@@ -1,7 +1,7 @@
-//! Policy → tables: the one way to an engine, at run time and at compile time.
+//! Policy → tables, at run time and at compile time. It knows nothing of requests.
 //!
 //! Everything is numbered in an order that does not depend on the file's, so two spellings of one
-//! policy give equal tables except for the places.
+//! policy give equal tables except for the locations.
 
 mod entries;
 mod hashes;
@@ -9,12 +9,12 @@ mod literals;
 mod routes;
 mod templates;
 
-use crate::hash::PerfectHash;
-use crate::list::{Span, Text, index};
 use crate::policy::{Api, Policy, segments};
+use crate::tables::hash::PerfectHash;
+use crate::tables::list::{Span, Text, index};
 use crate::tables::{ApiRow, NO_SCOPE, NONE, Prefix, ScopeInApiRow, ScopeRow, Tables};
 
-pub(crate) use hashes::Unplaceable;
+use hashes::Unplaceable;
 
 use entries::{TextPool, id, runs, set};
 use literals::Literals;
@@ -26,7 +26,11 @@ const ROUNDS: u64 = 8;
 
 /// Compiles a policy. The expected time and the memory are linear in the size of its templates. The search for hashes is
 /// bounded, and it depends on the digest of the policy, so that nobody can choose texts against it.
-pub(crate) fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
+///
+/// # Errors
+///
+/// No hash is found that tells its texts apart. The chance is below 2⁻²⁰⁰.
+pub fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
     let digest = policy.digest();
     let salt = digest.as_bytes().first_chunk();
     let salt = salt.map_or(0, |salt| u64::from_le_bytes(*salt));
@@ -52,22 +56,33 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
             .filter_map(|apis| Some(apis.first()?.rule.name()))
     };
     let spans: Vec<_> = names().map(|name| text.span(name)).collect();
-    let routes = route_rows(&templates, &spans, &mut text);
+    let slash = policy.trailing_slash();
+    let routes = route_rows(&templates, &spans, slash, &mut text);
     let methods = methods(&templates);
     let by_key = templates_by_key(salt, &templates, &literals, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&by_name, &spans, &mut text);
     let names: Vec<_> = names().map(str::as_bytes).collect();
+    let name = policy.name().map(|name| text.span(name));
+    let prefix = prefix(&templates, common, &mut text).filter(|_| literals.is_packed);
+    // No path starts with it, so that the fast path asks no more.
+    let nothing = Prefix {
+        head: 1,
+        segments: id(common),
+        ..Prefix::default()
+    };
 
     Ok(Tables {
         digest: *policy.digest().as_bytes(),
         profile: policy.target(),
-        name: policy.name().map(|name| text.span(name)),
-        prefix: prefix(&templates, common, literals.is_packed, &mut text),
+        name,
+        trailing_slash: slash,
+        prefix: prefix.filter(|_| !slash).unwrap_or(nothing),
+        slashed: prefix.filter(|_| slash),
         positions: literals.positions(salt, &templates)?,
         literal_rows: literals.rows.into(),
         spellings: literals.spellings.into(),
-        is_packed: literals.is_packed,
+        needs_prefix: literals.is_packed && !slash,
         fields: literals.fields.into(),
         templates: by_key,
         tuple_runs: tuple_runs.into(),
@@ -113,21 +128,9 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
     scopes
 }
 
-/// What all templates start with. Nothing starts with the prefix of tables whose keys do not say which literals they have, so
-/// that the fast path asks no more.
-fn prefix(
-    templates: &Templates<'_>,
-    common: usize,
-    is_packed: bool,
-    text: &mut TextPool<'_>,
-) -> Prefix {
-    let nothing = Prefix {
-        head: 1,
-        ..Prefix::default()
-    };
-    let Some(first) = templates.routes.first().filter(|_| is_packed) else {
-        return nothing;
-    };
+/// What all templates start with.
+fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool<'_>) -> Option<Prefix> {
+    let first = templates.routes.first()?;
     let mut prefix = String::from("/");
     for segment in first.path.into_iter().flat_map(segments).take(common) {
         prefix.extend([segment, "/"]);
@@ -136,7 +139,7 @@ fn prefix(
     for ((head, mask), byte) in head.iter_mut().zip(&mut mask).zip(prefix.bytes()) {
         (*head, *mask) = (byte, u8::MAX);
     }
-    Prefix {
+    Some(Prefix {
         text: text.push(&[&prefix]),
         head: u128::from_le_bytes(head),
         head_mask: u128::from_le_bytes(mask),
@@ -145,7 +148,7 @@ fn prefix(
             .last_chunk()
             .map_or(0, |tail| u128::from_le_bytes(*tail)),
         segments: id(common),
-    }
+    })
 }
 
 /// The scopes, each as the apis have it. What is said of one is equal in all of them, and one at most says what it permits.
@@ -176,7 +179,7 @@ fn in_api_rows(scopes: &[Scope<'_>]) -> Vec<ScopeInApiRow> {
             scope: scope.id,
             api: scope.api_id,
             routes,
-            place: scope.rule.place(),
+            location: scope.rule.location(),
         });
     rows.collect()
 }
@@ -192,7 +195,7 @@ fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<PerfectHash<u16>, Unplaceable
 fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
     let mut ids = vec![NONE; templates.routes.len()];
     for (id, template) in (0..).zip(&templates.routes) {
-        set(&mut ids, index(template.place), id);
+        set(&mut ids, index(template.position), id);
     }
     ids
 }

@@ -6,16 +6,17 @@ use super::entries::{TextPool, at, id, runs, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
 use super::literals::Literals;
 use super::templates::{PARAMETER, Templates, terms};
-use crate::hash::{COLUMNS, Method, Methods, PerfectHash};
-use crate::list::Span;
-use crate::seeded::SeededMap;
+use crate::tables::hash::{COLUMNS, Method, Methods, PerfectHash};
+use crate::tables::list::Span;
+use crate::tables::seeded::SeededMap;
+use crate::tables::terms::MAX_SEGMENTS;
 use crate::tables::{NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
-use crate::terms::MAX_SEGMENTS;
 
 /// The route rows, those of one template together.
 pub(super) fn route_rows(
     templates: &Templates<'_>,
     names: &[Span],
+    slash: bool,
     text: &mut TextPool<'_>,
 ) -> Vec<RouteRow> {
     let mut rows = Vec::with_capacity(templates.routes.len());
@@ -23,7 +24,14 @@ pub(super) fn route_rows(
         rows.extend(slice(&templates.routes, *siblings).iter().map(|route| {
             let name = at(names, usize::from(route.scope.id));
             let method = text.push(&[route.rule.method(), " "]);
-            let template = text.push(&route.path);
+            let [base, below] = route.path;
+            // The root has its slash.
+            let slash = if slash && route.path != ["", "/"] {
+                "/"
+            } else {
+                ""
+            };
+            let template = text.push(&[base, below, slash]);
             RouteRow {
                 text: Span {
                     start: method.start,
@@ -34,7 +42,7 @@ pub(super) fn route_rows(
                 scope: route.scope.id,
                 api: route.scope.api_id,
                 terms: terms(route.scope, name, route.rule.orbs()),
-                place: route.rule.place(),
+                location: route.rule.location(),
             }
         }));
     }

@@ -3,19 +3,19 @@
 use std::collections::hash_map::Entry;
 
 use super::entries::{at, id, runs, set};
-use crate::hash::Ends;
-use crate::list::{Span, index};
 use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, segments};
-use crate::seeded::SeededMap;
+use crate::tables::hash::Ends;
+use crate::tables::list::{Span, index};
+use crate::tables::seeded::SeededMap;
+use crate::tables::terms::Orbs;
 use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
-use crate::terms::Orbs;
 
 /// A scope of a policy as one api has it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'p> {
-    /// The same in every api that has it: the place of its name among all, sorted.
+    /// The same in every api that has it: the position of its name among all, sorted.
     pub(super) id: u16,
-    /// The place of its api among all, sorted by name.
+    /// The position of its api among all, sorted by name.
     pub(super) api_id: u32,
     pub(super) api: &'p Api,
     pub(super) rule: &'p ScopeRule,
@@ -44,7 +44,7 @@ pub(super) struct Templates<'t> {
     pub(super) routes: Vec<Template<'t>>,
     /// Where the routes of each template are.
     pub(super) runs: Vec<Run>,
-    /// The literals of all templates, sorted by position and text; each one's number is its place here,
+    /// The literals of all templates, sorted by position and text; each one's number is its position here,
     /// from 1. So templates compare as their segments do, and a parameter comes before every literal.
     pub(super) literals: Vec<Literal<'t>>,
     /// The segments of all templates, each template's together.
@@ -55,7 +55,7 @@ pub(super) struct Templates<'t> {
 #[derive(Clone, Copy)]
 pub(super) struct Template<'t> {
     /// Its place among the routes of all scopes, in their order.
-    pub(super) place: u32,
+    pub(super) position: u32,
     pub(super) scope: Scope<'t>,
     pub(super) rule: &'t RouteRule,
     /// `/base/path` and `/{parameter}`.
@@ -83,7 +83,7 @@ impl<'t> Templates<'t> {
             for rule in scope.rule.routes() {
                 let path = full_template(base_path, rule.template());
                 routes.push(Template {
-                    place: id(routes.len()),
+                    position: id(routes.len()),
                     scope: *scope,
                     rule,
                     path,
@@ -181,8 +181,8 @@ impl<'t> Literals<'t> {
         let length = own.len();
         let bit = 1_u32.wrapping_shl(id(length.saturating_sub(1)));
         for number in own {
-            let place = index(*number).checked_sub(1);
-            if let Some(literal) = place.and_then(|place| self.all.get_mut(place)) {
+            let position = index(*number).checked_sub(1);
+            if let Some(literal) = position.and_then(|position| self.all.get_mut(position)) {
                 literal.lengths |= bit;
             }
         }
@@ -215,12 +215,12 @@ impl<'t> Literals<'t> {
             let first = Ends::of(literal.text.as_bytes()).head.swap_bytes();
             (literal.position, first, literal.text)
         });
-        let mut places = vec![PARAMETER; sorted.len().saturating_add(1)];
-        for (place, (number, _)) in (1..).zip(&sorted) {
-            set(&mut places, index(*number), place);
+        let mut positions = vec![PARAMETER; sorted.len().saturating_add(1)];
+        for (position, (number, _)) in (1..).zip(&sorted) {
+            set(&mut positions, index(*number), position);
         }
         for number in segments_of_all {
-            *number = at(&places, index(*number));
+            *number = at(&positions, index(*number));
         }
         sorted.into_iter().map(|(_, literal)| literal).collect()
     }

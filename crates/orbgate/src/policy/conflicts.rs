@@ -6,57 +6,42 @@ use core::hash::{Hash, Hasher};
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use orbgate_yaml::{Faults, Place, first_place, quoted};
+use orbgate_yaml::{Diagnostics, Location, first_location, quoted};
 
 use super::grammar;
 use super::model::{Api, Policy};
 use super::prefixes::Prefixes;
 use super::tuples::{Tuples, one_too_many};
-use crate::seeded::{RandomSeed, SeededMap};
-use crate::terms::Orbs;
+use crate::tables::seeded::{RandomSeed, SeededMap};
+use crate::tables::terms::MAX_TARGET_BYTES;
 
 /// One route under its full template.
 pub(super) struct FullRoute<'p> {
-    pub(super) method: &'p str,
+    method: &'p str,
     /// The full template, in two parts.
     template: [&'p str; 2],
-    pub(super) place: Place,
-    pub(super) scope: &'p str,
-    /// What a call consumes: the route's own amount, else the scope's column.
-    pub(super) orbs: Option<Orbs>,
+    location: Location,
 }
 
 impl<'p> FullRoute<'p> {
     /// The route in backticks.
-    pub(super) fn shown(&self) -> String {
+    fn shown(&self) -> String {
         quoted(&format!("{} {}", self.method, self.template.concat()))
     }
 
-    pub(super) fn segments(&self) -> impl Iterator<Item = Segment<'p>> {
+    fn segments(&self) -> impl Iterator<Item = Option<&'p str>> {
         let parts = self.template.into_iter();
-        parts.flat_map(grammar::segments).map(Segment::of)
+        parts.flat_map(grammar::segments).map(literal)
     }
 }
 
-/// A segment as far as matching goes: the name of a parameter means nothing.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Segment<'t> {
-    Parameter,
-    Literal(&'t str),
-}
-
-impl<'t> Segment<'t> {
-    fn of(text: &'t str) -> Self {
-        if text.starts_with('{') {
-            Self::Parameter
-        } else {
-            Self::Literal(text)
-        }
-    }
+/// A segment as far as matching goes: the literal, if it isn't a parameter, whose name means nothing.
+fn literal(segment: &str) -> Option<&str> {
+    (!segment.starts_with('{')).then_some(segment)
 }
 
 /// Every route of the policy, in the order of the file.
-pub(super) fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
+fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     let scopes = policy.apis.iter().flat_map(|api| &api.scopes);
     let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
     for api in &policy.apis {
@@ -77,11 +62,7 @@ pub(super) fn routes_below<'p>(
         scope.routes.iter().map(move |route| FullRoute {
             method: route.method(),
             template: grammar::full_template(base_path, route.template()),
-            place: route.place,
-            scope: &scope.name,
-            orbs: route
-                .orbs
-                .map_or(scope.orbs, |amount| Some(Orbs::Amount(amount))),
+            location: route.location,
         })
     })
 }
@@ -93,35 +74,47 @@ const ALL_TEMPLATES_BYTES: usize = 64 << 20;
 /// Every route of the policy, unless the full templates are too long together.
 pub(super) fn full_routes_within_limit<'p>(
     policy: &'p Policy,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Vec<FullRoute<'p>>> {
-    if let Some(place) = where_too_many(policy) {
+    if let Some(location) = where_too_many(policy) {
         let message =
             "the full paths up to here, each with its base path, have over 64 MiB together";
-        faults.push(place, message);
+        diagnostics.push(location, message);
         return None;
     }
-    Some(full_routes(policy))
+    let routes = full_routes(policy);
+    for route in routes.iter().filter(|_| policy.trailing_slash) {
+        let bytes: usize = route.template.iter().map(|part| part.len()).sum();
+        if bytes >= MAX_TARGET_BYTES {
+            let shown = route.shown();
+            let message =
+                format!("the path of {shown} has over {MAX_TARGET_BYTES} bytes with its slash");
+            diagnostics.push(route.location, message);
+        }
+    }
+    Some(routes)
 }
 
 /// Reports routes that cannot both be in a policy, and the first of each length whose tuple is one too many.
-pub(super) fn check(routes: &[FullRoute<'_>], faults: &mut Faults) {
+pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
     // Where all letters are small, no two literals differ only in case.
     let is_needed = routes.iter().any(has_capital_literal);
     let mut tree = is_needed.then(|| Tree::with_room(routes.len()));
     let mut firsts = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
     let mut tuples = Tuples::new();
     for route in routes {
-        let end = tree.as_mut().map(|tree| tree.walk(route, faults));
+        let end = tree.as_mut().map(|tree| tree.walk(route, diagnostics));
         let tuple = tuple(route);
         if tuples.is_one_too_many(tuple) {
-            faults.push(route.place, one_too_many(&route.shown(), tuple));
+            diagnostics.push(route.location, one_too_many(&route.shown(), tuple));
         }
         match firsts.entry(Shape { route, end }) {
             Entry::Vacant(free) => {
                 free.insert(route);
             }
-            Entry::Occupied(first) => faults.push(route.place, collision(route, first.get())),
+            Entry::Occupied(first) => {
+                diagnostics.push(route.location, collision(route, first.get()))
+            }
         }
     }
 }
@@ -140,11 +133,7 @@ fn tuple(route: &FullRoute<'_>) -> u64 {
 }
 
 fn has_capital_literal(route: &FullRoute<'_>) -> bool {
-    route.template.into_iter().any(has_capitals)
-        && route.segments().any(|segment| match segment {
-            Segment::Literal(literal) => has_capitals(literal),
-            Segment::Parameter => false,
-        })
+    route.template.into_iter().any(has_capitals) && route.segments().flatten().any(has_capitals)
 }
 
 /// All bytes are looked at, many at a time.
@@ -179,9 +168,9 @@ impl Hash for Shape<'_, '_> {
         }
         for part in self.route.template {
             for segment in grammar::segments(part) {
-                match Segment::of(segment) {
-                    Segment::Parameter => state.write_u64(1),
-                    Segment::Literal(literal) => state.write(literal.as_bytes()),
+                match literal(segment) {
+                    None => state.write_u64(1),
+                    Some(literal) => state.write(literal.as_bytes()),
                 }
             }
         }
@@ -189,7 +178,7 @@ impl Hash for Shape<'_, '_> {
 }
 
 /// The first route whose full template is one too many.
-fn where_too_many(policy: &Policy) -> Option<Place> {
+fn where_too_many(policy: &Policy) -> Option<Location> {
     let mut left = ALL_TEMPLATES_BYTES;
     for api in &policy.apis {
         let base_path = api.base_path.as_ref().map_or(0, String::len);
@@ -197,7 +186,7 @@ fn where_too_many(policy: &Policy) -> Option<Place> {
             let after_base = left.checked_sub(base_path);
             match after_base.and_then(|left| left.checked_sub(route.template().len())) {
                 Some(less) => left = less,
-                None => return Some(route.place),
+                None => return Some(route.location),
             }
         }
     }
@@ -205,12 +194,15 @@ fn where_too_many(policy: &Policy) -> Option<Place> {
 }
 
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
-    let place = first_place(first.place, route.place);
+    let location = first_location(first.location, route.location);
     if route.template.concat() == first.template.concat() {
-        return format!("route {} is listed twice (first on {place})", route.shown());
+        return format!(
+            "route {} is listed twice (first on {location})",
+            route.shown()
+        );
     }
     let (route, first) = (route.shown(), first.shown());
-    format!("route {route} and {first} ({place}) differ only in the names of their parameters")
+    format!("route {route} and {first} ({location}) differ only in the names of their parameters")
 }
 
 fn lower_case(text: &str) -> Cow<'_, str> {
@@ -222,7 +214,7 @@ fn lower_case(text: &str) -> Cow<'_, str> {
 
 /// The tree of what templates start with, and the way of the template before through it: neighbours often start alike.
 struct Tree<'t> {
-    prefixes: Prefixes<'t, Place>,
+    prefixes: Prefixes<'t, Location>,
     /// The template before, in its two parts.
     before: [&'t str; 2],
     /// The prefix after each of its segments.
@@ -239,15 +231,15 @@ impl<'t> Tree<'t> {
     }
 
     /// The prefix that is all of the route's template. Reports its literals that differ only in case from one before.
-    fn walk(&mut self, route: &FullRoute<'t>, faults: &mut Faults) -> usize {
+    fn walk(&mut self, route: &FullRoute<'t>, diagnostics: &mut Diagnostics) -> usize {
         let before = core::mem::replace(&mut self.before, route.template);
         let (alike, rest) = grammar::common_segments(before, route.template);
         self.way.truncate(alike);
         let mut prefix = self.way.last().copied().unwrap_or_default();
         for segment in rest.into_iter().flat_map(grammar::segments) {
-            let next = self.prefixes.next(prefix, segment, route.place);
+            let next = self.prefixes.next(prefix, segment, route.location);
             if let Some(first) = next.alike {
-                faults.push(route.place, respelling(segment, first, route));
+                diagnostics.push(route.location, respelling(segment, first, route));
             }
             prefix = next.prefix;
             self.way.push(prefix);
@@ -258,9 +250,9 @@ impl<'t> Tree<'t> {
 
 /// The engine refuses a path that differs from a literal only in case (rule P21), so two such literals at
 /// one place would lock each other out.
-fn respelling(literal: &str, (spelling, first): (&str, Place), route: &FullRoute<'_>) -> String {
+fn respelling(literal: &str, (spelling, first): (&str, Location), route: &FullRoute<'_>) -> String {
     let (literal, spelling) = (quoted(literal), quoted(spelling));
-    let first = first_place(first, route.place);
+    let first = first_location(first, route.location);
     let route = route.shown();
     format!("{literal} in route {route} differs only in case from {spelling} ({first})")
 }

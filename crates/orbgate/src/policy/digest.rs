@@ -7,6 +7,7 @@
 //! orbgate 1
 //! name TEXT
 //! target strict                   or: target encoded_params; `strict` where the file has none
+//! trailing_slash always           only where the file says so
 //! heading TEXT                    one line for each heading
 //! api TEXT TEXT ORGANISATION      for each api: name, base path, and `deny`, `allow_without_scope` or `-`
 //! scope TEXT TEXT ORBS            below its api, for each scope: name, permits, and `true`, `false`, a number or `-`
@@ -21,7 +22,7 @@
 use sha2::{Digest as _, Sha256};
 
 use super::model::{Api, Policy, RouteRule, ScopeRule};
-use crate::terms::{Digest, Orbs, OrganisationRule};
+use crate::tables::terms::{Digest, Orbs, OrganisationRule};
 
 pub(super) fn digest(policy: &Policy) -> Digest {
     Digest(Sha256::digest(canonical_form(policy)).into())
@@ -31,6 +32,9 @@ fn canonical_form(policy: &Policy) -> String {
     let mut form = String::from("orbgate 1\nname ");
     push_optional(&mut form, policy.name.as_deref());
     form.extend(["\ntarget ", policy.target.as_str(), "\n"]);
+    if policy.trailing_slash {
+        form.push_str("trailing_slash always\n");
+    }
     push_sorted(&mut form, &policy.headings, |form, name| {
         push_heading(form, name)
     });

@@ -45,6 +45,11 @@ pub(super) struct Document {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
     pub(super) target: Option<Spanned<Target>>,
+    /// Whether the accepted spelling of every path ends in a slash (`always`), or of none but `/` (`never`; the default). Templates are
+    /// written without it.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "TrailingSlash", extend("default" = "never")))]
+    pub(super) trailing_slash: Option<Spanned<TrailingSlash>>,
     /// `none`: no call consumes orbs. Then scopes and routes have no `orbs`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "NoOrbs"))]
@@ -171,6 +176,16 @@ pub(super) enum Target {
     #[default]
     Strict,
     EncodedParams,
+}
+
+/// Whether paths end in a slash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) enum TrailingSlash {
+    #[default]
+    Never,
+    Always,
 }
 
 /// No call of a policy consumes orbs.

@@ -4,7 +4,9 @@
 
 use orbgate_yaml::{is_hidden, quoted};
 
-use crate::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method};
+use crate::tables::terms::{
+    MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method,
+};
 
 /// Method and path template of a route, or what is wrong with it.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
@@ -28,12 +30,18 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
             quoted(method)
         ));
     }
+    if template.trim_start_matches(' ').starts_with('/') && template.starts_with(' ') {
+        return Err(format!(
+            "route {} has more than one space between its method and its path",
+            quoted(text)
+        ));
+    }
     if !template.starts_with('/') {
         return Err(format!("path {} must start with `/`", quoted(template)));
     }
     // `GET /` means the base path itself.
     if template != "/"
-        && let Err(fault) = check_segments(template)
+        && let Err(diagnostic) = check_segments(template)
     {
         if let Some((path, _)) = template.split_once('?') {
             return Err(format!(
@@ -42,7 +50,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
                 quoted(template)
             ));
         }
-        return Err(check_slashes(template).err().unwrap_or(fault));
+        return Err(check_slashes(template).err().unwrap_or(diagnostic));
     }
     Ok((method, template))
 }
@@ -118,7 +126,8 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
 }
 
 /// A segment which other formats read as a parameter (`:id`), as it would be written here (`{id}`).
-pub(super) fn parameter_of_another_format(segment: &str) -> Option<String> {
+#[must_use]
+pub fn parameter_of_another_format(segment: &str) -> Option<String> {
     let parameter = format!("{{{}}}", segment.strip_prefix(':')?);
     check_segment(&parameter, &parameter)
         .is_ok()
@@ -195,10 +204,6 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
             "the full path {} has {bytes} bytes, and {MAX_TARGET_BYTES} is the limit",
             shown()
         ));
-    }
-    // A segment takes two bytes.
-    if bytes <= MAX_SEGMENTS.saturating_mul(2) {
-        return Ok(());
     }
     let count: usize = parts.map(slashes).iter().sum();
     if count > MAX_SEGMENTS {

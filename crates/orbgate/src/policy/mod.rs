@@ -1,21 +1,19 @@
-//! The policy as people write it: the validated route → scope → orb table.
+//! Text → policy: the validated route → scope → orb table, as people write it.
 //!
 //! Its text becomes a policy in steps that each know one thing; the first is the crate
 //! `orbgate-yaml`:
 //!
 //! ```text
-//! text ──orbgate-yaml──▶ values with places ──read──▶ document ──rules, shared──▶ policy ──conflicts──▶ valid policy
+//! text ──orbgate-yaml──▶ values with locations ──read──▶ document ──rules, shared──▶ policy ──conflicts──▶ valid policy
 //! ```
 
 mod conflicts;
+mod diagnostic;
 mod digest;
 mod document;
-mod fault;
 mod file;
 mod grammar;
-mod meetings;
 mod model;
-mod overlaps;
 mod prefixes;
 mod read;
 mod rules;
@@ -23,17 +21,16 @@ mod rules;
 mod schema;
 mod shared;
 mod tuples;
-mod warnings;
 
-pub use fault::{Fault, InFile, PolicyError};
+pub use diagnostic::{Diagnostic, PolicyError};
 pub use file::PolicyFile;
+#[doc(hidden)]
+pub use grammar::parameter_of_another_format;
 pub(crate) use grammar::{common_segments, full_template, segments};
-pub use meetings::{Shape, meetings, meetings_of_two};
 pub use model::{Api, Policy, RouteRule, ScopeRule};
-pub use overlaps::Overlaps;
 pub use prefixes::{Next, Prefixes};
 
-use orbgate_yaml::Faults;
+use orbgate_yaml::Diagnostics;
 
 use document::Document;
 
@@ -46,7 +43,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// Every fault of the file, each with its place.
+    /// Every error of the file, each with its location.
     pub fn from_yaml(text: &str) -> Result<Self, PolicyError> {
         Self::from_bytes(text.as_bytes())
     }
@@ -56,7 +53,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// Every fault of the file, each with its place.
+    /// Every error of the file, each with its location.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyError> {
         let policy = orbgate_yaml::read(bytes, &read::FORMAT, read::document, judged);
         let mut policy = policy.map_err(PolicyError::new)?;
@@ -67,16 +64,16 @@ impl Policy {
 }
 
 /// The policy that a document describes, with all that is wrong with it.
-fn judged(mut document: Document, faults: &mut Faults) -> Policy {
-    let policy = rules::policy(&mut document, faults);
-    shared::check(&document, faults);
+fn judged(mut document: Document, diagnostics: &mut Diagnostics) -> Policy {
+    let policy = rules::policy(&mut document, diagnostics);
+    shared::check(&document, diagnostics);
     drop(document);
-    if let Some(routes) = conflicts::full_routes_within_limit(&policy, faults) {
-        conflicts::check(&routes, faults);
-        // Where a base path has a fault of its own, the routes below it are judged among themselves.
+    if let Some(routes) = conflicts::full_routes_within_limit(&policy, diagnostics) {
+        conflicts::check(&routes, diagnostics);
+        // Where a base path has an error of its own, the routes below it are judged among themselves.
         for api in policy.apis.iter().filter(|api| api.base_path.is_none()) {
             let routes: Vec<_> = conflicts::routes_below(api, "").collect();
-            conflicts::check(&routes, faults);
+            conflicts::check(&routes, diagnostics);
         }
     }
     policy

@@ -1,15 +1,16 @@
 //! The types of a validated policy. Values of these types are always valid: only the reader makes them.
 
-use orbgate_yaml::Place as YamlPlace;
+use orbgate_yaml::Location as YamlLocation;
 
-use super::fault::place;
-use crate::terms::{Digest, Orbs, OrganisationRule, Place, Profile};
+use super::diagnostic::location;
+use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile};
 
 /// A validated route → scope → orb table, made by [`Policy::from_yaml`].
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) name: Option<String>,
     pub(super) target: Profile,
+    pub(super) trailing_slash: bool,
     pub(super) apis: Vec<Api>,
     pub(super) headings: Vec<String>,
     pub(super) digest: Digest,
@@ -28,6 +29,12 @@ impl Policy {
     #[must_use]
     pub const fn target(&self) -> Profile {
         self.target
+    }
+
+    /// Whether the accepted spelling of every path ends in a slash: `trailing_slash: always`.
+    #[must_use]
+    pub const fn trailing_slash(&self) -> bool {
+        self.trailing_slash
     }
 
     /// The apis, in the order of the file.
@@ -59,7 +66,7 @@ impl Policy {
 
     /// Whether the file's end marker carries a seal, `... # sha256:` and the digest of everything before that line.
     ///
-    /// A wrong seal is a fault of the file, so a sealed policy is the text that was sealed: neither cut short, nor a
+    /// A wrong seal is an error of the file, so a sealed policy is the text that was sealed: neither cut short, nor a
     /// mixture of two versions, as writing over a file in place can leave it.
     #[must_use]
     pub const fn is_sealed(&self) -> bool {
@@ -73,7 +80,7 @@ pub struct Api {
     pub(super) name: String,
     pub(super) base_path: Option<String>,
     /// Where the base path is in the file.
-    pub(super) base_path_place: YamlPlace,
+    pub(super) base_path_location: YamlLocation,
     pub(super) organisation: Option<OrganisationRule>,
     pub(super) scopes: Vec<ScopeRule>,
 }
@@ -89,6 +96,12 @@ impl Api {
     #[must_use]
     pub fn base_path(&self) -> Option<&str> {
         self.base_path.as_deref()
+    }
+
+    /// Where the base path is in the file, or else the name of the api.
+    #[must_use]
+    pub const fn base_path_location(&self) -> Location {
+        location(self.base_path_location)
     }
 
     /// What an organisation's token gets, on an api whose scopes apply only to a user's token
@@ -113,7 +126,7 @@ pub struct ScopeRule {
     pub(super) permits: Option<String>,
     pub(super) orbs: Option<Orbs>,
     pub(super) routes: Vec<RouteRule>,
-    pub(super) place: YamlPlace,
+    pub(super) location: YamlLocation,
 }
 
 impl ScopeRule {
@@ -143,8 +156,8 @@ impl ScopeRule {
 
     /// Where the scope's name is in the file.
     #[must_use]
-    pub const fn place(&self) -> Place {
-        place(self.place)
+    pub const fn location(&self) -> Location {
+        location(self.location)
     }
 }
 
@@ -156,7 +169,7 @@ pub struct RouteRule {
     /// How many bytes of it are the method.
     pub(super) method_length: usize,
     pub(super) orbs: Option<u64>,
-    pub(super) place: YamlPlace,
+    pub(super) location: YamlLocation,
 }
 
 impl RouteRule {
@@ -181,7 +194,7 @@ impl RouteRule {
 
     /// Where the route is in the file.
     #[must_use]
-    pub const fn place(&self) -> Place {
-        place(self.place)
+    pub const fn location(&self) -> Location {
+        location(self.location)
     }
 }

@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use crate::seeded::{RandomSeed, SeededMap};
+use crate::tables::seeded::{RandomSeed, SeededMap};
 
 /// Numbers what templates start with: 0 is nothing, and a segment leads from one number to the next. The names of
 /// parameters say nothing.
 #[derive(Debug)]
 pub struct Prefixes<'t, P> {
     next: SeededMap<(usize, &'t str), usize>,
-    /// After a prefix, by what literals have in common that are alike: the first of them, and its place.
+    /// After a prefix, by what literals have in common that are alike: the first of them, and its position.
     firsts: SeededMap<(usize, Cow<'t, str>), (&'t str, P)>,
     alike: fn(&str) -> Cow<'_, str>,
 }
@@ -23,7 +23,7 @@ pub struct Next<'t, P> {
     pub prefix: usize,
     /// Whether the segment is a literal that is new there.
     pub is_new: bool,
-    /// For such a literal: the first one there that is alike, and its place.
+    /// For such a literal: the first one there that is alike, and its position.
     pub alike: Option<(&'t str, P)>,
 }
 
@@ -39,8 +39,8 @@ impl<'t, P: Copy> Prefixes<'t, P> {
         }
     }
 
-    /// Goes on from a prefix by a segment of the template at this place.
-    pub fn next(&mut self, prefix: usize, segment: &'t str, place: P) -> Next<'t, P> {
+    /// Goes on from a prefix by a segment of the template at this position.
+    pub fn next(&mut self, prefix: usize, segment: &'t str, position: P) -> Next<'t, P> {
         let is_literal = !segment.starts_with('{');
         let fresh = self.next.len().saturating_add(1);
         let name = if is_literal { segment } else { "{}" };
@@ -52,7 +52,7 @@ impl<'t, P: Copy> Prefixes<'t, P> {
         if is_new {
             match self.firsts.entry((prefix, (self.alike)(segment))) {
                 Entry::Occupied(first) => alike = Some(*first.get()),
-                Entry::Vacant(free) => drop(free.insert((segment, place))),
+                Entry::Vacant(free) => drop(free.insert((segment, position))),
             }
         }
         Next {

@@ -1,17 +1,17 @@
 //! The tree → the document: which keys there are, and what kind of value each takes.
 //!
 //! A value of the wrong kind is reported and replaced by a stand-in, so that everything else in the
-//! file is still judged. A stand-in is where its fault is, which is how the later checks
-//! know not to judge it (`Faults::stand_at`).
+//! file is still judged. A stand-in is where its error is, which is how the later checks
+//! know not to judge it (`Diagnostics::stand_at`).
 
 use orbgate_yaml::{
-    Braced, Content, Entry, Faults, Format, Node, Owner, Scalar, Spanned, Values, amount,
+    Braced, Content, Diagnostics, Entry, Format, Node, Owner, Scalar, Spanned, Values, amount,
     is_empty_value, is_null, quoted,
 };
 
 use super::document::{
     ApiDocument, Document, Entries, NoOrbs, OrbsDocument, Organisation, PricedRoute, RouteDocument,
-    ScopeDocument, Target, TokenDocument,
+    ScopeDocument, Target, TokenDocument, TrailingSlash,
 };
 use super::grammar;
 
@@ -19,21 +19,7 @@ use super::grammar;
 pub(super) const FORMAT: Format = Format {
     file: "a policy file",
     start: "a policy starts with `orbgate: 1`",
-    keys: &[
-        "orbgate",
-        "name",
-        "target",
-        "apis",
-        "headings",
-        "base_path",
-        "token",
-        "organisation",
-        "scopes",
-        "permits",
-        "orbs",
-        "routes",
-        "route",
-    ],
+    has_key: |key| KEYS.contains(&key),
     braced: Some(Braced {
         name: "a template with braces",
         is: grammar::looks_like_a_template,
@@ -41,13 +27,31 @@ pub(super) const FORMAT: Format = Format {
     key_with_colon: Some("a scope has no space"),
 };
 
+/// Every key, wherever it is.
+const KEYS: [&str; 14] = [
+    "orbgate",
+    "name",
+    "target",
+    "trailing_slash",
+    "apis",
+    "headings",
+    "base_path",
+    "token",
+    "organisation",
+    "scopes",
+    "permits",
+    "orbs",
+    "routes",
+    "route",
+];
+
 const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;
 
-/// What the tree says, as far as it says something; complete if no fault was found.
-pub(super) fn document(root: &Node<'_>, faults: &mut Faults) -> Option<Document> {
+/// What the tree says, as far as it says something; complete if no error was found.
+pub(super) fn document(root: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<Document> {
     Reader {
-        values: Values { faults },
+        values: Values { diagnostics },
         routes: 0,
         scopes: 0,
     }
@@ -64,20 +68,28 @@ impl Reader<'_> {
     fn document(&mut self, root: &Node<'_>) -> Option<Document> {
         let owner = Owner {
             what: "the policy",
-            place: root.place,
+            location: root.location,
         };
         if let Content::Scalar(Scalar { text, plain: true }) = &root.kind
             && let Some(message) = FORMAT.missing_space(text)
         {
-            self.values.wrong_at(root.place, message);
+            self.values.wrong_at(root.location, message);
             return None;
         }
-        let keys = ["orbgate", "name", "target", "orbs", "apis", "headings"];
-        let [orbgate, name, target, orbs, apis, headings] =
+        let keys = [
+            "orbgate",
+            "name",
+            "target",
+            "trailing_slash",
+            "orbs",
+            "apis",
+            "headings",
+        ];
+        let [orbgate, name, target, slash, orbs, apis, headings] =
             self.values
                 .fields(root, &owner, keys, &["orbgate", "apis"])?;
         if let Some(node) = orbgate {
-            self.values.version(node, "orbgate");
+            self.values.version(node, "`orbgate`");
         }
         Some(Document {
             orbgate: 1,
@@ -91,6 +103,13 @@ impl Reader<'_> {
                         ("encoded_params", Target::EncodedParams),
                     ],
                 )
+            }),
+            trailing_slash: slash.map(|node| {
+                let choices = [
+                    ("never", TrailingSlash::Never),
+                    ("always", TrailingSlash::Always),
+                ];
+                self.values.choice(node, "`trailing_slash`", &choices)
             }),
             orbs: orbs.map(|node| {
                 let choices = [("none", NoOrbs::None)];
@@ -113,7 +132,7 @@ impl Reader<'_> {
             let name = self.values.key(entry, "an api's name");
             let owner = Owner {
                 what: &format!("api {}", quoted(&name.value)),
-                place: name.place,
+                location: name.location,
             };
             if let Some(api) = self.api(&entry.value, &owner) {
                 apis.push((name, api));
@@ -157,7 +176,7 @@ impl Reader<'_> {
             let name = self.values.key(entry, "a scope");
             if self.scopes == SCOPES {
                 self.values.wrong_at(
-                    name.place,
+                    name.location,
                     format!("too many scopes: {SCOPES} are the limit"),
                 );
             }
@@ -167,7 +186,7 @@ impl Reader<'_> {
             }
             let owner = Owner {
                 what: &format!("scope {}", quoted(&name.value)),
-                place: name.place,
+                location: name.location,
             };
             if let Some(scope) = self.scope(&entry.value, &owner) {
                 scopes.push((name, scope));
@@ -196,6 +215,11 @@ impl Reader<'_> {
             }
             _ => match amount(node) {
                 Some(amount) => OrbsDocument::Amount(amount),
+                None if matches!(&node.kind, Content::Scalar(scalar) if scalar.text == "0") => {
+                    self.values
+                        .wrong(node, "a scope that consumes nothing has `orbs: false`");
+                    OrbsDocument::Consumes(false)
+                }
                 None => {
                     let message = "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
                     self.values.wrong(node, message);
@@ -212,7 +236,7 @@ impl Reader<'_> {
         for item in items {
             if self.routes == ROUTES {
                 self.values.wrong_at(
-                    item.place,
+                    item.location,
                     format!("too many routes: {ROUTES} are the limit"),
                 );
             }
@@ -236,7 +260,7 @@ impl Reader<'_> {
                 "a route is text, and a `:` makes it a mapping: write {}",
                 quoted(&route)
             );
-            self.values.wrong_at(node.place, message);
+            self.values.wrong_at(node.location, message);
             return None;
         }
         if let [Entry { key, value, .. }] = entries.as_slice()
@@ -248,12 +272,12 @@ impl Reader<'_> {
                 "a route must be text or a mapping with `route`, and braces without quotes are a mapping: {}",
                 quoted(&format!("{{{}}}", key.text))
             );
-            self.values.wrong_at(node.place, message);
+            self.values.wrong_at(node.location, message);
             return None;
         }
         let owner = Owner {
             what: "this route",
-            place: node.place,
+            location: node.location,
         };
         let [route, orbs] = self
             .values

@@ -3,30 +3,30 @@
 
 use std::collections::HashMap;
 
-use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
+use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{
     ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
-    Target,
+    Target, TrailingSlash,
 };
 use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
-use crate::terms::{Digest, Orbs, OrganisationRule, Profile};
+use crate::tables::terms::{Digest, Orbs, OrganisationRule, Profile};
 
-/// The policy that the document states; valid if no fault was found, before this or here. It takes the routes' texts.
-pub(super) fn policy(document: &mut Document, faults: &mut Faults) -> Policy {
+/// The policy that the document states; valid if no error was found, before this or here. It takes the routes' texts.
+pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> Policy {
     if let Some(name) = &document.name {
-        judge(name, faults, |name| {
+        judge(name, diagnostics, |name| {
             grammar::name(name, "the policy's name")
         });
     }
     let no_orbs = document.orbs.as_ref();
-    if no_orbs.is_some_and(|orbs| !faults.stand_at(orbs.place)) {
-        without_orbs(document, faults);
+    if no_orbs.is_some_and(|orbs| !diagnostics.stand_at(orbs.location)) {
+        without_orbs(document, diagnostics);
     }
     let apis = document.apis.0.iter_mut();
     let apis = apis
-        .map(|(name, api)| api_rule(name, api, faults))
+        .map(|(name, api)| api_rule(name, api, diagnostics))
         .collect();
     let mut policy = Policy {
         name: document.name.as_ref().map(|name| name.value.clone()),
@@ -34,8 +34,15 @@ pub(super) fn policy(document: &mut Document, faults: &mut Faults) -> Policy {
             None | Some(Target::Strict) => Profile::Strict,
             Some(Target::EncodedParams) => Profile::EncodedParams,
         },
+        trailing_slash: document
+            .trailing_slash
+            .as_ref()
+            .is_some_and(|slash| slash.value == TrailingSlash::Always),
         apis,
-        headings: headings(document.headings.as_deref().unwrap_or_default(), faults),
+        headings: headings(
+            document.headings.as_deref().unwrap_or_default(),
+            diagnostics,
+        ),
         digest: Digest([0; 32]),
         has_end_marker: false,
         is_sealed: false,
@@ -45,21 +52,21 @@ pub(super) fn policy(document: &mut Document, faults: &mut Faults) -> Policy {
 }
 
 /// `orbs: none` means `orbs: false` on every scope, and nothing else may state orbs then.
-fn without_orbs(document: &mut Document, faults: &mut Faults) {
+fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
     let apis = document.apis.0.iter_mut();
     for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
         let of_routes = scope.routes.iter().filter_map(|route| match route {
             RouteDocument::Priced(PricedRoute { orbs, .. }) => orbs.as_ref(),
             RouteDocument::Plain(_) => None,
         });
-        let places = of_routes.map(|orbs| orbs.place);
-        let places = scope.orbs.iter().map(|orbs| orbs.place).chain(places);
-        for place in places
-            .filter(|place| !faults.stand_at(*place))
+        let locations = of_routes.map(|orbs| orbs.location);
+        let locations = scope.orbs.iter().map(|orbs| orbs.location).chain(locations);
+        for location in locations
+            .filter(|location| !diagnostics.stand_at(*location))
             .collect::<Vec<_>>()
         {
             let message = "`orbs` isn't allowed here, because the policy has `orbs: none`";
-            faults.push(place, message.to_owned());
+            diagnostics.push(location, message.to_owned());
         }
         for route in &mut scope.routes {
             if let RouteDocument::Priced(PricedRoute { orbs, .. }) = route {
@@ -68,29 +75,29 @@ fn without_orbs(document: &mut Document, faults: &mut Faults) {
         }
         scope.orbs = Some(Spanned {
             value: OrbsDocument::Consumes(false),
-            place: name.place,
+            location: name.location,
         });
     }
 }
 
-fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
+fn headings(headings: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<String> {
     let mut first = HashMap::new();
     for heading in headings {
-        judge(heading, faults, |heading| {
+        judge(heading, diagnostics, |heading| {
             grammar::name(heading, "a heading")
         });
-        if faults.stand_at(heading.place) {
+        if diagnostics.stand_at(heading.location) {
             continue;
         }
         if let Some(first) = first.get(heading.value.as_str()) {
-            let first = first_place(*first, heading.place);
+            let first = first_location(*first, heading.location);
             let shown = quoted(&heading.value);
-            faults.push(
-                heading.place,
+            diagnostics.push(
+                heading.location,
                 format!("heading {shown} is listed twice (first on {first})"),
             );
         } else {
-            first.insert(heading.value.as_str(), heading.place);
+            first.insert(heading.value.as_str(), heading.location);
         }
     }
     headings
@@ -99,14 +106,16 @@ fn headings(headings: &[Spanned<String>], faults: &mut Faults) -> Vec<String> {
         .collect()
 }
 
-fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, faults: &mut Faults) -> Api {
-    judge(name, faults, |name| grammar::name(name, "the api's name"));
-    judge_organisation(name, api, faults);
-    let base_path = base_path(name, api, faults);
+fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Diagnostics) -> Api {
+    judge(name, diagnostics, |name| {
+        grammar::name(name, "the api's name")
+    });
+    judge_organisation(name, api, diagnostics);
+    let base_path = base_path(name, api, diagnostics);
     let mut scopes = Vec::with_capacity(api.scopes.0.len());
     for (name, scope) in &mut api.scopes.0 {
-        judge(name, faults, grammar::scope);
-        scopes.push(scope_rule(name, scope, base_path.as_deref(), faults));
+        judge(name, diagnostics, grammar::scope);
+        scopes.push(scope_rule(name, scope, base_path.as_deref(), diagnostics));
     }
     let organisation = api
         .organisation
@@ -118,33 +127,35 @@ fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, faults: &mut Faults) 
     Api {
         name: name.value.clone(),
         base_path,
-        base_path_place: api
+        base_path_location: api
             .base_path
             .as_ref()
-            .map_or(name.place, |base_path| base_path.place),
+            .map_or(name.location, |base_path| base_path.location),
         organisation,
         scopes,
     }
 }
 
 /// What an organisation's token gets is said where the scopes apply only to a user's token, and only there.
-fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) {
+fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) {
     let shown = quoted(&name.value);
     match (&api.token, &api.organisation) {
         (Some(token), None)
-            if !faults.stand_at(token.place) && !faults.is_misspelt(name.place, "organisation") =>
+            if !diagnostics.stand_at(token.location)
+                && !diagnostics.is_misspelt(name.location, "organisation") =>
         {
             let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
-            faults.push(
-                token.place,
+            diagnostics.push(
+                token.location,
                 format!("api {shown} has `token: user` and {message}"),
             );
         }
         (None, Some(organisation))
-            if !faults.stand_at(organisation.place) && !faults.is_misspelt(name.place, "token") =>
+            if !diagnostics.stand_at(organisation.location)
+                && !diagnostics.is_misspelt(name.location, "token") =>
         {
-            faults.push(
-                organisation.place,
+            diagnostics.push(
+                organisation.location,
                 format!("`organisation` needs `token: user` in api {shown}"),
             );
         }
@@ -153,7 +164,11 @@ fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, faults: &mut Fa
 }
 
 /// The base path of an api, which one with routes has.
-fn base_path(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> Option<String> {
+fn base_path(
+    name: &Spanned<String>,
+    api: &ApiDocument,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
     let has_routes = api
         .scopes
         .0
@@ -163,13 +178,13 @@ fn base_path(name: &Spanned<String>, api: &ApiDocument, faults: &mut Faults) -> 
         None if has_routes => {
             let shown = quoted(&name.value);
             let message = format!("api {shown} has routes and lacks the key `base_path`");
-            faults.lacking(name.place, "base_path", message);
+            diagnostics.lacking(name.location, "base_path", message);
             None
         }
         None => None,
         Some(base_path) => {
-            judge(base_path, faults, grammar::base_path);
-            (!faults.stand_at(base_path.place)).then(|| base_path.value.clone())
+            judge(base_path, diagnostics, grammar::base_path);
+            (!diagnostics.stand_at(base_path.location)).then(|| base_path.value.clone())
         }
     }
 }
@@ -178,15 +193,15 @@ fn scope_rule(
     name: &Spanned<String>,
     scope: &mut ScopeDocument,
     base_path: Option<&str>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> ScopeRule {
     let shown = quoted(&name.value);
     if let Some(permits) = &scope.permits {
-        judge(permits, faults, grammar::permits);
+        judge(permits, diagnostics, grammar::permits);
     }
     if scope.orbs.is_none() && !scope.routes.is_empty() {
         let message = format!("scope {shown} has routes and lacks the key `orbs`");
-        faults.lacking(name.place, "orbs", message);
+        diagnostics.lacking(name.location, "orbs", message);
     }
     let orbs = scope.orbs.as_ref().map(|orbs| match orbs.value {
         OrbsDocument::Consumes(false) => Orbs::Free,
@@ -201,15 +216,15 @@ fn scope_rule(
         };
         if let Some(amount) = amount
             && orbs == Some(Orbs::Free)
-            && !faults.stand_at(amount.place)
+            && !diagnostics.stand_at(amount.location)
         {
-            faults.push(amount.place, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`"));
+            diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`"));
         }
         routes.extend(route_rule(
             text,
             amount.map(|amount| amount.value),
             base_path,
-            faults,
+            diagnostics,
         ));
     }
     ScopeRule {
@@ -217,7 +232,7 @@ fn scope_rule(
         permits: scope.permits.as_ref().map(|permits| permits.value.clone()),
         orbs,
         routes,
-        place: name.place,
+        location: name.location,
     }
 }
 
@@ -225,9 +240,9 @@ fn route_rule(
     text: &mut Spanned<String>,
     orbs: Option<u64>,
     base_path: Option<&str>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
 ) -> Option<RouteRule> {
-    if faults.stand_at(text.place) {
+    if diagnostics.stand_at(text.location) {
         return None;
     }
     let fitting = grammar::route(&text.value).and_then(|(method, template)| {
@@ -239,10 +254,10 @@ fn route_rule(
             text: core::mem::take(&mut text.value),
             method_length,
             orbs,
-            place: text.place,
+            location: text.location,
         }),
         Err(message) => {
-            faults.push(text.place, message);
+            diagnostics.push(text.location, message);
             None
         }
     }
@@ -251,14 +266,14 @@ fn route_rule(
 /// Judges a text by its grammar, unless something is already known to be wrong with it.
 fn judge(
     text: &Spanned<String>,
-    faults: &mut Faults,
+    diagnostics: &mut Diagnostics,
     grammar: impl FnOnce(&str) -> Result<(), String>,
 ) {
-    let place: Place = text.place;
-    if faults.stand_at(place) {
+    let location: Location = text.location;
+    if diagnostics.stand_at(location) {
         return;
     }
     if let Err(message) = grammar(&text.value) {
-        faults.push(place, message);
+        diagnostics.push(location, message);
     }
 }

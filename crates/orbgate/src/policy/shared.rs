@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use orbgate_yaml::{Faults, Place, Spanned, first_place, quoted};
+use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, ScopeDocument};
 
 /// Reports scopes of which two apis say something different, or the same text twice.
-pub(super) fn check(document: &Document, faults: &mut Faults) {
+pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
     let mut firsts: HashMap<&str, First<'_>> = HashMap::new();
     for (index, (_, api)) in document.apis.0.iter().enumerate() {
         for (name, scope) in &api.scopes.0 {
@@ -24,9 +24,9 @@ pub(super) fn check(document: &Document, faults: &mut Faults) {
                 // Twice in one api is a duplicate key, reported as such.
                 Entry::Occupied(first) if first.get().index == index => {}
                 Entry::Occupied(mut first) => {
-                    own.check_token(first.get().own, faults);
-                    own.check_orbs(first.get().own, faults);
-                    own.check_permits(&mut first.get_mut().permits, faults);
+                    own.check_token(first.get().own, diagnostics);
+                    own.check_orbs(first.get().own, diagnostics);
+                    own.check_permits(&mut first.get_mut().permits, diagnostics);
                 }
             }
         }
@@ -35,11 +35,11 @@ pub(super) fn check(document: &Document, faults: &mut Faults) {
 
 /// A scope where it was seen first.
 struct First<'d> {
-    /// The place of its api among all.
+    /// The position of its api among all.
     index: usize,
     own: InApi<'d>,
     /// Where `permits` was seen first, in this api or in a later one.
-    permits: Option<Place>,
+    permits: Option<Location>,
 }
 
 /// A scope as one api has it.
@@ -51,8 +51,8 @@ struct InApi<'d> {
 }
 
 impl InApi<'_> {
-    fn check_token(self, first: Self, faults: &mut Faults) {
-        if self.has_token_fault(faults) || first.has_token_fault(faults) {
+    fn check_token(self, first: Self, diagnostics: &mut Diagnostics) {
+        if self.has_token_diagnostic(diagnostics) || first.has_token_diagnostic(diagnostics) {
             return;
         }
         let rule = |own: Self| own.api.organisation.as_ref().map(|rule| rule.value);
@@ -61,65 +61,73 @@ impl InApi<'_> {
             (Some(_), Some(_)) => "organisation",
             _ => "token",
         };
-        let places = [first.name.place, self.name.place];
-        self.report(&format!(", which differ in `{key}`"), places, faults);
+        let locations = [first.name.location, self.name.location];
+        self.report(
+            &format!(", which differ in `{key}`"),
+            locations,
+            diagnostics,
+        );
     }
 
-    /// Whether the keys about tokens have faults of their own, which say enough.
-    fn has_token_fault(self, faults: &Faults) -> bool {
+    /// Whether the keys about tokens have errors of their own, which say enough.
+    fn has_token_diagnostic(self, diagnostics: &Diagnostics) -> bool {
         let ApiDocument {
             token,
             organisation,
             ..
         } = self.api;
         token.is_some() != organisation.is_some()
-            || token.as_ref().is_some_and(|it| faults.stand_at(it.place))
+            || token
+                .as_ref()
+                .is_some_and(|it| diagnostics.stand_at(it.location))
             || organisation
                 .as_ref()
-                .is_some_and(|it| faults.stand_at(it.place))
+                .is_some_and(|it| diagnostics.stand_at(it.location))
     }
 
-    fn check_orbs(self, first: Self, faults: &mut Faults) {
-        if self.has_orbs_fault(faults) || first.has_orbs_fault(faults) {
+    fn check_orbs(self, first: Self, diagnostics: &mut Diagnostics) {
+        if self.has_orbs_diagnostic(diagnostics) || first.has_orbs_diagnostic(diagnostics) {
             return;
         }
         let orbs = |own: Self| own.scope.orbs.as_ref().map(|orbs| orbs.value);
         if orbs(self) != orbs(first) {
-            let places = [first.orbs_place(), self.orbs_place()];
-            self.report(" and differs in `orbs`", places, faults);
+            let locations = [first.orbs_location(), self.orbs_location()];
+            self.report(" and differs in `orbs`", locations, diagnostics);
         }
     }
 
-    fn orbs_place(self) -> Place {
+    fn orbs_location(self) -> Location {
         let orbs = self.scope.orbs.as_ref();
-        orbs.map_or(self.name.place, |orbs| orbs.place)
+        orbs.map_or(self.name.location, |orbs| orbs.location)
     }
 
-    /// Whether `orbs` has a fault of its own, which says enough, or is missing where it is required.
-    fn has_orbs_fault(self, faults: &Faults) -> bool {
+    /// Whether `orbs` has an error of its own, which says enough, or is missing where it is required.
+    fn has_orbs_diagnostic(self, diagnostics: &Diagnostics) -> bool {
         match &self.scope.orbs {
-            Some(orbs) => faults.stand_at(orbs.place),
-            None => !self.scope.routes.is_empty() || faults.is_misspelt(self.name.place, "orbs"),
-        }
-    }
-
-    fn permits(self) -> Option<Place> {
-        self.scope.permits.as_ref().map(|permits| permits.place)
-    }
-
-    fn check_permits(self, first: &mut Option<Place>, faults: &mut Faults) {
-        let Some(own) = self.permits() else { return };
-        match *first {
-            None => *first = Some(own),
-            Some(first) => {
-                self.report(" and has `permits` in both", [first, own], faults);
+            Some(orbs) => diagnostics.stand_at(orbs.location),
+            None => {
+                !self.scope.routes.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs")
             }
         }
     }
 
-    fn report(self, what: &str, [first, own]: [Place; 2], faults: &mut Faults) {
-        let (name, first) = (quoted(&self.name.value), first_place(first, own));
-        faults.push(
+    fn permits(self) -> Option<Location> {
+        self.scope.permits.as_ref().map(|permits| permits.location)
+    }
+
+    fn check_permits(self, first: &mut Option<Location>, diagnostics: &mut Diagnostics) {
+        let Some(own) = self.permits() else { return };
+        match *first {
+            None => *first = Some(own),
+            Some(first) => {
+                self.report(" and has `permits` in both", [first, own], diagnostics);
+            }
+        }
+    }
+
+    fn report(self, what: &str, [first, own]: [Location; 2], diagnostics: &mut Diagnostics) {
+        let (name, first) = (quoted(&self.name.value), first_location(first, own));
+        diagnostics.push(
             own,
             format!("scope {name} is in two apis{what} (first on {first})"),
         );

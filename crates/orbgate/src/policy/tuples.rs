@@ -1,7 +1,7 @@
 //! How many tuples a policy may have: sets of places that are literal, among the full templates with the same number
 //! of segments. A path is compared tuple by tuple, so their number bounds what a decision costs.
 
-use crate::list::index;
+use crate::tables::list::index;
 
 /// Most tuples among the templates of one length: with the look-up of all the path's literals, a decision does 64. Real policies of up to
 /// 1,220 routes have at most 14.

@@ -158,6 +158,7 @@ fn methods_that_are_nearly_declared() {
         });
         let model = Model {
             encoded_params: false,
+            trailing_slash: false,
             apis: vec![Api {
                 name: "a".to_owned(),
                 base_path: String::new(),

@@ -1,5 +1,5 @@
-//! Sizes, places and limits at which code that reads in steps, in tables or up to a limit can go wrong: each
-//! place is tried, none is left to chance. The naive reference says what is right.
+//! Sizes, positions and limits at which code that reads in steps, in tables or up to a limit can go wrong: each
+//! position is tried, none is left to chance. The naive reference says what is right.
 
 mod answers;
 mod paths;
@@ -46,6 +46,7 @@ impl Table {
         };
         let model = Model {
             encoded_params,
+            trailing_slash: false,
             apis: vec![api],
         };
         let engine = engine(&model);

@@ -1,4 +1,4 @@
-//! Targets: each byte at each place, each length, each limit.
+//! Targets: each byte at each position, each length, each limit.
 
 use super::{Table, segments};
 use crate::support::policies::base_of;
@@ -31,7 +31,7 @@ fn short_targets() {
 }
 
 #[test]
-fn every_byte_at_every_place() {
+fn every_byte_at_every_position() {
     for encoded_params in [false, true] {
         let table = Table::of(
             encoded_params,
@@ -54,9 +54,9 @@ fn every_byte_at_every_place() {
     }
 }
 
-/// At every place of targets of several steps, also right behind a border of 64 bytes.
+/// At every position of targets of several steps, also right behind a border of 64 bytes.
 #[test]
-fn dots_and_slashes_at_every_place() {
+fn dots_and_slashes_at_every_position() {
     let deep = "/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}";
     for encoded_params in [false, true] {
         let table = Table::of(

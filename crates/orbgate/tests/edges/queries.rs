@@ -1,4 +1,4 @@
-//! Queries: each byte at each place, behind paths that end at each place of a block.
+//! Queries: each byte at each position, behind paths that end at each position of a block.
 
 use super::Table;
 
@@ -35,7 +35,7 @@ fn check(table: &Table, path: usize, bytes: impl Iterator<Item = u8> + Clone) {
 }
 
 #[test]
-fn some_bytes_at_every_place_behind_every_path() {
+fn some_bytes_at_every_position_behind_every_path() {
     let table = Table::new("/api/v1", ["/a/{a}", "/a/{a}/{b}", "/{a}/b"]);
     for path in 11..=90 {
         check(&table, path, SOME.into_iter());
@@ -43,7 +43,7 @@ fn some_bytes_at_every_place_behind_every_path() {
 }
 
 #[test]
-fn every_byte_at_every_place_behind_some_paths() {
+fn every_byte_at_every_position_behind_some_paths() {
     let table = Table::new("/api/v1", ["/a/{a}", "/a/{a}/{b}", "/{a}/b"]);
     for path in [11, 16, 31, 71, 72, 73] {
         check(&table, path, 0..=u8::MAX);
@@ -163,7 +163,7 @@ fn a_stream_of_queries() {
         for _ in 1..length {
             target.push(b'!' + u8::try_from(below(94)).unwrap());
         }
-        // Two of three have no `#`; one of two has any byte at some place.
+        // Two of three have no `#`; one of two has any byte at some position.
         if below(3) != 0 {
             target.retain(|byte| *byte != b'#');
         }

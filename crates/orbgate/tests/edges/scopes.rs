@@ -1,4 +1,4 @@
-//! Scopes: as text at every place, and as sets of any size.
+//! Scopes: as text at every position, and as sets of any size.
 
 use core::fmt::Write as _;
 
@@ -30,7 +30,7 @@ fn is_allowed(engine: &Engine, at: usize, token: Token<'_>) -> bool {
 
 /// A scope is held where it stands between spaces, and nowhere else.
 #[test]
-fn a_scope_at_every_place_of_a_text() {
+fn a_scope_at_every_position_of_a_text() {
     let lengths = [
         1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200,
     ];
@@ -75,7 +75,7 @@ fn a_scope_at_every_place_of_a_text() {
     }
 }
 
-/// Any byte of a scope changed, at any place: it is another one.
+/// Any byte of a scope changed, at any position: it is another one.
 #[test]
 fn a_scope_with_one_other_byte() {
     let lengths = [1, 8, 9, 16, 17, 32, 33, 64, 65, 130];
@@ -86,19 +86,19 @@ fn a_scope_with_one_other_byte() {
     let engine = policy(&scopes);
     for (at, scope) in scopes.iter().enumerate() {
         for offset in [0, 1, 40, 63, 64, 65] {
-            for place in 0..scope.len() {
+            for position in 0..scope.len() {
                 for byte in [
                     b'R',
                     b'x',
                     b'/',
                     0,
                     0x80,
-                    scope.as_bytes()[place] ^ 0x20,
-                    scope.as_bytes()[place] | 0x80,
+                    scope.as_bytes()[position] ^ 0x20,
+                    scope.as_bytes()[position] | 0x80,
                 ] {
                     let mut text = " ".repeat(offset).into_bytes();
                     text.extend(scope.bytes());
-                    text[offset + place] = byte;
+                    text[offset + position] = byte;
                     let right = text
                         .split(|byte| *byte == b' ')
                         .any(|piece| piece == scope.as_bytes());

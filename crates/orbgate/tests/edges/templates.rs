@@ -26,8 +26,8 @@ fn a_literal_template_of_every_size() {
             for more in ["c", "/", "/c", "?", "?c", ".", "/.", "%"] {
                 table.get(format!("{template}{more}"));
             }
-            let places = (0..size).filter(|at| size < 600 || at % 64 < 2 || at % 64 == 63);
-            for at in places.step_by(if size < 600 { 1 } else { 3 }) {
+            let positions = (0..size).filter(|at| size < 600 || at % 64 < 2 || at % 64 == 63);
+            for at in positions.step_by(if size < 600 { 1 } else { 3 }) {
                 for byte in [b'x', b'C', b'/', b'.'] {
                     let mut other = template.clone().into_bytes();
                     other[at] = byte;
@@ -85,7 +85,7 @@ fn literals_that_differ_in_one_byte_of_their_middle() {
         17, 18, 24, 25, 31, 32, 33, 40, 48, 63, 64, 65, 127, 128, 129, 200, 255, 256,
     ] {
         let words: Vec<_> = (0..length - 16)
-            .map(|place| long_word(length, place, 'x'))
+            .map(|position| long_word(length, position, 'x'))
             .collect();
         let literals = words.iter().step_by(2).map(|word| format!("/{word}/{{a}}"));
         let table = Table::new("", literals.chain(["/{v}/{a}".to_owned()]));
@@ -191,7 +191,7 @@ fn every_depth() {
                     assert_eq!(found.reason, "scope_held", "{target}");
                     table.get(format!("{base}{target}/w{depth}"));
                     table.get(format!("{base}{}", &target[..target.rfind('/').unwrap()]));
-                    // One segment another literal than its place's.
+                    // One segment another literal than its position's.
                     for at in 0..depth {
                         let mut other = segments(&target);
                         other[at] = "w5".to_owned();
@@ -208,7 +208,7 @@ fn every_depth() {
 fn every_number_of_mixtures() {
     for count in [1, 2, 3, 15, 16, 17, 31, 32, 33, 62, 63] {
         for depth in [7_usize, 8, 9, 12] {
-            // An odd step passes by every mixture of the seven last places.
+            // An odd step passes by every mixture of the seven last positions.
             let mixture = |number: usize| number * 77 % 128;
             let is_literal =
                 |mask: usize, at: usize| at + 7 >= depth && mask >> (depth - 1 - at) & 1 == 1;
@@ -240,7 +240,7 @@ fn every_number_of_mixtures() {
     }
 }
 
-/// More literals at more places than a key of 64 bits has bits for: every path is decided by the slow path.
+/// More literals at more positions than a key of 64 bits has bits for: every path is decided by the slow path.
 #[test]
 fn more_literals_than_a_key_holds() {
     for base in ["", "/v1"] {
@@ -270,10 +270,10 @@ fn more_literals_than_a_key_holds() {
             "/w1".to_owned(),
             "/w2/w1".to_owned(),
         ]) {
-            for place in 0..=segments(path).len() {
+            for position in 0..=segments(path).len() {
                 for other in ["w1", "w2", "v", "W1", "", ".", "%77"] {
                     let mut changed = segments(path);
-                    match changed.get_mut(place) {
+                    match changed.get_mut(position) {
                         Some(segment) => other.clone_into(segment),
                         None => changed.push(other.to_owned()),
                     }

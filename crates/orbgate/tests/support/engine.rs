@@ -48,7 +48,7 @@ pub fn answer(decision: &Decision<'_>) -> Answer {
         reason: decision.reason().as_str(),
         detail: decision.detail().map(|detail| detail.as_str()),
         api: decision.api().map(str::to_owned),
-        route: decision.route().map(str::to_owned),
+        route: decision.route_name().map(str::to_owned),
         about: decision.about().map(|route| route.as_str().to_owned()),
         scope: decision.scope().map(|scope| scope.name().to_owned()),
         orbs: charge.map(|charge| (charge.consumes, charge.amount, charge.bonus_allowed)),

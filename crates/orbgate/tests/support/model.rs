@@ -6,6 +6,7 @@ use core::fmt::Write;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     pub encoded_params: bool,
+    pub trailing_slash: bool,
     pub apis: Vec<Api>,
 }
 
@@ -69,6 +70,15 @@ pub fn is_parameter(segment: &str) -> bool {
 }
 
 impl Model {
+    /// A path as the policy's paths are spelt.
+    pub fn path(&self, segments: &[&str]) -> String {
+        let path = format!("/{}", segments.join("/"));
+        match self.trailing_slash && path != "/" {
+            true => path + "/",
+            false => path,
+        }
+    }
+
     /// Every route.
     pub fn routes(&self) -> Vec<Full<'_>> {
         let mut all = Vec::new();
@@ -87,6 +97,9 @@ impl Model {
         let mut out = String::from("orbgate: 1\n");
         if self.encoded_params {
             out.push_str("target: encoded_params\n");
+        }
+        if self.trailing_slash {
+            out.push_str("trailing_slash: always\n");
         }
         out.push_str(if self.apis.is_empty() {
             "apis: {}\n"

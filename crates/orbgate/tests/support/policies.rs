@@ -21,8 +21,8 @@ pub fn policies() -> impl Strategy<Value = Model> {
     ];
     let others = prop_oneof![2 => Just([false; 3]), 1 => any::<[bool; 3]>()];
     let scopes = vec((orbs, any::<Index>(), others), SCOPES.len());
-    (any::<bool>(), apis, scopes, words(), drafts()).prop_map(
-        |(encoded_params, apis, scopes, words, drafts)| {
+    (any::<[bool; 2]>(), apis, scopes, words(), drafts()).prop_map(
+        |([encoded_params, trailing_slash], apis, scopes, words, drafts)| {
             let api = |(at, (base_path, organisation))| Api {
                 // In the file, the last by name comes first.
                 name: format!("api{}", 9 - at),
@@ -32,6 +32,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
             };
             let mut model = Model {
                 encoded_params,
+                trailing_slash,
                 apis: apis.into_iter().enumerate().map(api).collect(),
             };
             for (name, (orbs, api, others)) in SCOPES.iter().zip(scopes) {
@@ -48,9 +49,9 @@ pub fn policies() -> impl Strategy<Value = Model> {
                     }
                 }
             }
-            let mut places = Places::default();
+            let mut positions = Locations::default();
             for draft in drafts {
-                draft.add(&mut model, &words, &mut places);
+                draft.add(&mut model, &words, &mut positions);
             }
             model
         },
@@ -167,7 +168,8 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
 
 impl Draft {
     /// Adds the route to a policy, where it may stand.
-    fn add(self, model: &mut Model, words: &[String], places: &mut Places) {
+    fn add(self, model: &mut Model, words: &[String], positions: &mut Locations) {
+        let slash = usize::from(model.trailing_slash);
         let scopes = |api: &Api| api.scopes.len();
         let mut scope = self.scope.index(model.apis.iter().map(scopes).sum());
         let mut apis = model.apis.iter_mut();
@@ -199,7 +201,7 @@ impl Draft {
             segments,
             orbs: self.amount,
         };
-        if !places.take(&route.method, &api.full(&route)) {
+        if !positions.take(&route.method, &api.full(&route), slash) {
             return;
         }
         let scope = &mut api.scopes[scope];
@@ -220,7 +222,7 @@ impl Draft {
 
 /// Which templates are taken.
 #[derive(Default)]
-struct Places {
+struct Locations {
     /// Methods and templates, parameters without their names.
     taken: HashSet<(String, String)>,
     spellings: HashMap<(String, String), String>,
@@ -231,11 +233,11 @@ struct Places {
 /// How many sets of literal positions the templates of one number of segments may have.
 pub const MOST_MIXTURES: usize = 63;
 
-impl Places {
-    /// Takes a template's place, unless the policy format refuses it beside those already there.
-    fn take(&mut self, method: &str, full: &[&str]) -> bool {
+impl Locations {
+    /// Takes a template's position, unless the policy format refuses it beside those already there.
+    fn take(&mut self, method: &str, full: &[&str], slash: usize) -> bool {
         let bytes: usize = full.iter().map(|segment| segment.len() + 1).sum();
-        if full.len() > 32 || bytes > 8_192 {
+        if full.len() > 32 || bytes + slash > 8_192 {
             return false;
         }
         let mixture: Vec<_> = full.iter().map(|segment| is_parameter(segment)).collect();
@@ -248,12 +250,12 @@ impl Places {
         for &segment in full {
             let literal = !is_parameter(segment);
             if literal {
-                let place = (prefix.clone(), segment.to_ascii_lowercase());
-                let other = self.spellings.get(&place);
+                let position = (prefix.clone(), segment.to_ascii_lowercase());
+                let other = self.spellings.get(&position);
                 if other.is_some_and(|other| other != segment) {
                     return false;
                 }
-                new.push((place, segment.to_owned()));
+                new.push((position, segment.to_owned()));
             }
             prefix = format!("{prefix}/{}", if literal { segment } else { "{}" });
         }

@@ -65,7 +65,9 @@ fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
             ..deny("malformed_request")
         };
     }
-    let path = segments(&ask.target);
+    let (path, is_spelt_so) = segments(policy, &ask.target);
+    // Under `trailing_slash: always`, a path without its slash has no route.
+    let routes = if is_spelt_so { routes } else { &[] };
     let fitting = best(
         routes,
         |literal, position| literal.as_bytes() == path[position],
@@ -100,12 +102,12 @@ fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
             let (api, _, _, full) = &same_shape[0];
             Answer {
                 api: Some(api.name.clone()),
-                route: Some(format!("/{}", full.join("/"))),
+                route: Some(policy.path(full)),
                 ..deny("method_not_declared")
             }
         }
         Some((api, scope, route, full)) => {
-            let text = format!("{} /{}", route.method, full.join("/"));
+            let text = format!("{} {}", route.method, policy.path(full));
             by_scope(api, scope, Some((route, text)), kind, held, ask.bonus)
         }
     }
@@ -167,17 +169,25 @@ fn by_scope(
     }
 }
 
-/// The segments of an accepted target.
-fn segments(target: &[u8]) -> Vec<&[u8]> {
-    let path = &target[..target
+/// The segments of an accepted target, and whether it ends in a slash exactly if it has to.
+fn segments<'t>(policy: &Model, target: &'t [u8]) -> (Vec<&'t [u8]>, bool) {
+    let mut path = &target[..target
         .iter()
         .position(|byte| *byte == b'?')
         .unwrap_or(target.len())];
     if path == b"/" {
-        Vec::new()
-    } else {
-        path[1..].split(|byte| *byte == b'/').collect()
+        return (Vec::new(), true);
     }
+    let mut is_spelt_so = true;
+    if policy.trailing_slash {
+        match path.strip_suffix(b"/") {
+            Some(rest) if path != b"//" => path = rest,
+            Some(_) => {}
+            None => is_spelt_so = false,
+        }
+    }
+    let segments = path[1..].split(|byte| *byte == b'/');
+    (segments.collect(), is_spelt_so)
 }
 
 /// Rules P1 to P18 and the limits, in their order.
@@ -210,7 +220,7 @@ fn malformed(policy: &Model, ask: &Ask) -> Option<&'static str> {
             return Some(detail);
         }
     }
-    let segments = segments(target);
+    let (segments, _) = segments(policy, target);
     if segments.iter().any(|segment| segment.is_empty()) {
         return Some("empty_segment");
     }
@@ -329,7 +339,7 @@ fn kinds(template: &[&str]) -> impl Iterator<Item = bool> {
     template.iter().map(|segment| is_parameter(segment))
 }
 
-/// The segments, and nothing in place of a parameter.
+/// The segments, and nothing instead of a parameter.
 fn literals<'a>(template: &'a [&'a str]) -> impl Iterator<Item = Option<&'a str>> {
     let literal = |segment: &&str| !is_parameter(segment);
     template

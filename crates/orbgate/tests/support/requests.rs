@@ -11,6 +11,7 @@ use super::strategies::{METHODS, SCOPES, SIZES, WORDS, placed, scopes};
 
 /// Requests that nearly fit a policy, with a token that nearly suits them.
 pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
+    let slash = if model.trailing_slash { "/" } else { "" };
     let routes = model.routes().into_iter().map(|(_, scope, route, full)| {
         let scope = SCOPES.iter().find(|name| **name == scope.name);
         let full = full.into_iter().map(str::to_owned).collect();
@@ -46,16 +47,18 @@ pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
         let held = prop_oneof![2 => scopes(), 1 => placed(Just(scope))];
         (methods, Just(template), segments, size, twists.clone(), held)
     });
-    let near = near.prop_map(|(method, template, mut segments, size, twists, held)| {
-        if let Some(size) = size {
-            lengthen(&template, &mut segments, size);
-        }
-        let mut target = format!("/{}", segments.join("/")).into_bytes();
-        for (at, twist) in twists {
-            twist.apply(&mut target, at);
-        }
-        (method, target, held)
-    });
+    let near = near.prop_map(
+        move |(method, template, mut segments, size, twists, held)| {
+            if let Some(size) = size {
+                lengthen(&template, &mut segments, size);
+            }
+            let mut target = format!("/{}{slash}", segments.join("/")).into_bytes();
+            for (at, twist) in twists {
+                twist.apply(&mut target, at);
+            }
+            (method, target, held)
+        },
+    );
     let bytes = (select(METHODS), vec(any::<u8>(), 0..60), scopes());
     let text = (vec(b'!'..=b'~', 0..40), scopes());
     let target = prop_oneof![
@@ -214,9 +217,9 @@ fn twists() -> impl Strategy<Value = (Index, Twist)> {
 
 impl Twist {
     fn apply(&self, target: &mut Vec<u8>, at: Index) {
-        let place = at.index(target.len().max(1)).min(target.len());
+        let location = at.index(target.len().max(1)).min(target.len());
         match self {
-            Self::Insert(text) => drop(target.splice(place..place, text.bytes())),
+            Self::Insert(text) => drop(target.splice(location..location, text.bytes())),
             Self::Append(text) => target.extend(text.bytes()),
             Self::Segments(count) => {
                 let there = target.iter().filter(|byte| **byte == b'/').count();
@@ -224,7 +227,7 @@ impl Twist {
             }
             Self::Stretch(size) => {
                 let more = size.saturating_sub(target.len());
-                drop(target.splice(place..place, core::iter::repeat_n(b'x', more)));
+                drop(target.splice(location..location, core::iter::repeat_n(b'x', more)));
             }
             Self::Query(size) if target.len() < *size => {
                 target.push(b'?');
@@ -232,20 +235,20 @@ impl Twist {
             }
             Self::Border(text, off) => {
                 let borders = target.len() / 64;
-                let place = (64 * (1 + at.index(borders.max(1))) + off).saturating_sub(4);
-                if place <= target.len() {
-                    drop(target.splice(place..place, text.bytes()));
+                let location = (64 * (1 + at.index(borders.max(1))) + off).saturating_sub(4);
+                if location <= target.len() {
+                    drop(target.splice(location..location, text.bytes()));
                 }
             }
-            Self::Set(byte) if place < target.len() => target[place] = *byte,
-            Self::EncodeByte if place < target.len() => {
-                let escape = format!("%{:02x}", target[place]);
-                drop(target.splice(place..=place, escape.bytes()));
+            Self::Set(byte) if location < target.len() => target[location] = *byte,
+            Self::EncodeByte if location < target.len() => {
+                let escape = format!("%{:02x}", target[location]);
+                drop(target.splice(location..=location, escape.bytes()));
             }
-            Self::FlipCase if place < target.len() && target[place].is_ascii_alphabetic() => {
-                target[place] ^= 0x20;
+            Self::FlipCase if location < target.len() && target[location].is_ascii_alphabetic() => {
+                target[location] ^= 0x20;
             }
-            Self::Delete if place < target.len() => drop(target.remove(place)),
+            Self::Delete if location < target.len() => drop(target.remove(location)),
             _ => {}
         }
     }

@@ -76,10 +76,10 @@ pub const SIZES: &[usize] = &[
 
 /// A word of this many bytes. Two of one length differ in one byte, which is neither one of the first eight nor
 /// one of the last eight.
-pub fn long_word(length: usize, place: usize, mark: char) -> String {
+pub fn long_word(length: usize, position: usize, mark: char) -> String {
     let middle = length - 16;
     let mut word = format!("headhead{}tailtail", "m".repeat(middle));
-    let at = 8 + place % middle;
+    let at = 8 + position % middle;
     word.replace_range(at..=at, &mark.to_string());
     word
 }
@@ -91,12 +91,13 @@ pub fn long_words() -> impl Strategy<Value = Vec<String>> {
     ][..];
     let marks = vec((any::<Index>(), select(&['x', 'y', 'X', '.'][..])), 1..5);
     (select(lengths), marks).prop_map(|(length, marks)| {
-        let word = |(place, mark): (Index, char)| long_word(length, place.index(length - 16), mark);
+        let word =
+            |(position, mark): (Index, char)| long_word(length, position.index(length - 16), mark);
         marks.into_iter().map(word).collect()
     })
 }
 
-/// Scope texts: subsets with stray spaces and strangers, and one scope at every place of a text.
+/// Scope texts: subsets with stray spaces and strangers, and one scope at every position of a text.
 pub fn scopes() -> impl Strategy<Value = Vec<u8>> {
     let changed = (select(SCOPES), any::<Index>(), any::<u8>()).prop_map(|(scope, at, byte)| {
         let mut bytes = scope.as_bytes().to_vec();
@@ -114,7 +115,7 @@ pub fn scopes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => list, 1 => placed(select(SCOPES))]
 }
 
-/// One scope at any place of a text, alone or inside a word.
+/// One scope at any position of a text, alone or inside a word.
 pub fn placed(scope: impl Strategy<Value = &'static str>) -> impl Strategy<Value = Vec<u8>> {
     let around = &["", "", " ", " ", "x", "/", ":", "\0", "\u{a0}"][..];
     let filler = select(&["x", " ", "/", "read:y ", "a scope", "ead:x r"][..]);

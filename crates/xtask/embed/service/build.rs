@@ -1,5 +1,5 @@
 //! Compiles prints.v2.yaml into the program.
 
-fn main() -> Result<(), orbgate::build::BuildError> {
-    orbgate::build::compile("prints.v2.yaml")
+fn main() -> Result<(), orbgate_build::BuildError> {
+    orbgate_build::compile("prints.v2.yaml")
 }

@@ -75,12 +75,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_tool_skips_a_step_and_a_fault_fails_it() {
+    fn a_missing_tool_skips_a_step_and_a_diagnostic_fails_it() {
         let skipped = || StepResult::Skipped("no npm".to_owned());
         assert_eq!(step(|| skipped().needed()).unwrap(), skipped());
         let passed = step(|| StepResult::Passed.needed());
         assert_eq!(passed.unwrap(), StepResult::Passed);
-        assert!(step(|| Err(Error::msg("a fault"))).is_err());
+        assert!(step(|| Err(Error::msg("an error"))).is_err());
     }
 
     #[test]

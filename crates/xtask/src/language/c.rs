@@ -16,7 +16,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         set_up_compilers()?.needed()?;
         setup::apt("cmake", "cmake")?.needed()?;
-        // A second compiler sees other faults than the first.
+        // A second compiler sees other errors than the first.
         for (program, package) in [("clang++", "clang"), ("valgrind", "valgrind")] {
             if let StepResult::Skipped(what) = setup::apt(program, package)? {
                 skipped::note(&format!("C and C++: {what}"))?;

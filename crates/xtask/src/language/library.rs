@@ -16,6 +16,9 @@ pub(crate) const SONAME: &str = "liborbgate.so.1";
 /// known to answer.
 pub(crate) const SYSTEM_LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
+/// Builds the command `orbgate`, with the features that the step `tests` builds it with.
+pub(crate) const COMMAND: &str = "cargo test --no-run --workspace --all-features --test command";
+
 /// A built `liborbgate`.
 #[derive(Debug)]
 pub(crate) struct Library {

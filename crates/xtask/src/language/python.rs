@@ -13,7 +13,7 @@ use crate::kit::project::Project;
 use crate::kit::{setup, skipped};
 use crate::language::cases::conform;
 use crate::language::java;
-use crate::language::library::Profile;
+use crate::language::library::{COMMAND, Profile};
 
 /// The package's runner of the cases.
 pub(crate) const CONFORMANCE: &str = "conformance/conformance.py";
@@ -40,17 +40,17 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
                 skipped::note(&format!("Python's tests with {name}: {what}"))?;
             }
         }
-        // The command, as the workspace's own tests build it: the package's answers are held to it.
-        Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
+        // The package's answers are held to the command's.
+        Program::parse(COMMAND).run()?;
         let command = project.target.join("debug").join("orbgate");
         let command = command.with_extension(std::env::consts::EXE_EXTENSION);
-        nox.wheel(project, Profile::Release)?;
+        nox.wheel(project, Profile::Tests)?;
         nox.session("tests").run()?;
         let everything = nox.session("everything");
         let everything = everything.env("ORBGATE_COMMAND", command.display().to_string());
         let marked = match browser {
-            StepResult::Passed => "-m=",
-            StepResult::Skipped(_) => "-m=not browser",
+            StepResult::Passed => "-m=not published",
+            StepResult::Skipped(_) => "-m=not published and not browser",
         };
         let everything = match &java {
             Some(home) => everything.env("JAVA_HOME", home.display().to_string()),
@@ -66,12 +66,14 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// All tests in every Python but the newest, and the oldest frameworks.
+/// The wheel of a release: all tests in every Python but the newest, the oldest frameworks, size and speed.
 pub(crate) fn others(project: &Project) -> Result<StepResult> {
     step(|| {
         let nox = Nox::set_up(project)?;
         nox.wheel(project, Profile::Release)?;
-        nox.session("tests oldest").words("-- every").run()
+        nox.session("tests oldest published")
+            .words("-- every")
+            .run()
     })
 }
 

@@ -31,7 +31,7 @@ const FEATURES: &str = "--enable-simd --enable-bulk-memory --enable-nontrapping-
      --enable-multivalue --enable-reference-types --enable-bulk-memory-opt --enable-call-indirect-overlong";
 
 /// Where bindings have the module; git ignores it.
-const PLACES: [&str; 2] = [
+const LOCATIONS: [&str; 2] = [
     "bindings/go/orbgate/orbgate.wasm",
     "bindings/node/orbgate.wasm",
 ];
@@ -40,9 +40,9 @@ const PLACES: [&str; 2] = [
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         let module = build(project)?;
-        for place in PLACES {
-            let size = fs::metadata(project.root.join(place))?.len();
-            println!("{place}: {size} bytes");
+        for position in LOCATIONS {
+            let size = fs::metadata(project.root.join(position))?.len();
+            println!("{position}: {size} bytes");
         }
         let packed = Program::parse("gzip -9 -n -c").arg(module);
         let packed = packed.command()?.output()?.stdout.len();
@@ -71,8 +71,8 @@ pub(crate) fn build(project: &Project) -> Result<PathBuf> {
         optimise.path("-o", &module).run()?;
         fs::copy(&built, &seen)?;
     }
-    for place in PLACES {
-        fs::copy(&module, project.root.join(place))?;
+    for position in LOCATIONS {
+        fs::copy(&module, project.root.join(position))?;
     }
     Ok(module)
 }

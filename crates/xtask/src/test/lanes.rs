@@ -21,7 +21,7 @@ use crate::test::step::{Lane, Step};
 /// A step that prints nothing for this long hangs.
 const LIMIT: Duration = Duration::from_secs(25 * 60);
 
-/// Lines of a failed step's output that a person gets; CI gets all.
+/// Lines of a failed step's output that a person gets; CI gets all, and these once more at its end.
 const TAIL: usize = 60;
 
 /// Runs a step in this process, and prints its row.
@@ -81,15 +81,35 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
         println!("{row}");
     }
     println!("{together}");
+    let failed = rows.into_iter().filter(|(passed, _)| !passed);
+    let failed: Vec<_> = failed
+        .filter_map(|(_, row)| Some(row.split(' ').next()?.to_owned()))
+        .collect();
+    if in_ci() {
+        // A record of CI may have kept only its end.
+        for name in &failed {
+            let text = fs::read_to_string(log_of(project, name))?;
+            println!("\n== the end of {name}\n{}", end(&text, TAIL));
+        }
+    }
     for step in steps {
         for what in skipped::by(project, &step.name()) {
             println!("skipped: {what}");
         }
     }
-    let failed = rows.into_iter().filter(|(passed, _)| !passed);
-    Ok(failed
-        .filter_map(|(_, row)| Some(row.split(' ').next()?.to_owned()))
-        .collect())
+    Ok(failed)
+}
+
+/// Where a step's whole output is.
+fn log_of(project: &Project, step: &str) -> PathBuf {
+    project.target.join("xtask").join("log").join(step)
+}
+
+/// The last lines of an output, at most this many.
+fn end(text: &str, lines: usize) -> String {
+    let all: Vec<_> = text.trim_end().lines().collect();
+    let last = all.get(all.len().saturating_sub(lines)..);
+    last.unwrap_or_default().join("\n")
 }
 
 /// A copy of this program, because the step `tests` builds it again and so removes the original.
@@ -107,9 +127,8 @@ fn own(project: &Project) -> Result<PathBuf> {
 fn run(project: &Project, own: &Path, step: Step, live: bool) -> Result<(bool, String)> {
     let name = step.name();
     let inputs = Inputs::of(project, &name, &step.covers()).filter(|_| !in_ci());
-    let home = project.target.join("xtask").join("log");
-    fs::create_dir_all(&home)?;
-    let path = home.join(&name);
+    let path = log_of(project, &name);
+    fs::create_dir_all(path.parent().unwrap_or(&path))?;
     let mut log = File::create(&path)?;
     println!("== {name}: {}", step.about());
     let program = Program::at(own).words("test --here").arg(&name);
@@ -135,17 +154,19 @@ fn run(project: &Project, own: &Path, step: Step, live: bool) -> Result<(bool, S
     };
     if !live {
         let text = fs::read_to_string(&path)?;
-        let lines: Vec<_> = text.lines().collect();
-        let shown = match (in_ci(), passed) {
-            (true, _) => lines.len(),
-            (false, true) => 0,
-            (false, false) => TAIL.min(lines.len()),
-        };
-        let shown = lines.get(lines.len().saturating_sub(shown)..);
+        // The step's own row ends its output.
+        let text = text.trim_end().trim_end_matches(row.as_str());
+        let text = text.trim_end_matches(MARK);
         // In one piece: the other lane prints, too.
-        let shown = shown.unwrap_or_default().join("\n");
-        let shown = shown.trim_start_matches(MARK);
-        println!("{shown}\n== {row}\n== the whole output: {}", path.display());
+        let shown = match (in_ci(), passed) {
+            (true, _) => text.trim_end().to_owned(),
+            (false, true) => String::new(),
+            (false, false) => end(text, TAIL),
+        };
+        println!(
+            "{shown}\n{MARK}{row}\n== the whole output: {}",
+            path.display()
+        );
     }
     if let (true, Some(inputs)) = (passed && skipped::by(project, &name).is_empty(), inputs) {
         inputs.note()?;

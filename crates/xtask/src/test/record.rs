@@ -151,6 +151,7 @@ mod tests {
         assert!(!hold("0123456789ab", true));
         assert!(!hold("HEAD", false));
         let clean = Program::parse("git diff --quiet HEAD --").args(Step::Msrv.covers());
+        let clean = clean.within(&project.root);
         assert_eq!(hold("HEAD", true), clean.succeeds());
         let is_gap = |gap: &String| gap.starts_with("`msrv`");
         assert_ne!(records.gaps().iter().any(is_gap), clean.succeeds());

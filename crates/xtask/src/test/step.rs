@@ -71,19 +71,21 @@ pub(crate) enum Step {
     Deny,
     /// Every language's gate in each framework gives the same answers to all requests
     Frameworks,
-    /// All tests of the Python package in every Python but the newest
+    /// The Python wheel of a release: all tests in every Python but the newest; its size and its speed
     Pythons,
     /// The Go package over the C library under the race detector
     Race,
+    /// The gateway decides with the tokens of a real Keycloak, from its discovery document to a change of its keys
+    Keycloak,
     /// Everything with `unsafe`, under Miri
     Miri,
     /// Reloads and gates under ThreadSanitizer
     Threads,
-    /// Each fuzz target for a minute, from the corpus
+    /// Each fuzz target for a minute, from the cases and the inputs of earlier runs
     FuzzRun,
     /// `orbgate replay` answers ten million lines in constant memory
     Soak,
-    /// One part in 32 of the mutants, a different one each day: the tests find every fault put into the code
+    /// One part in 128 of the mutants, a different one each day: the tests find every error put into the code
     Mutants,
 }
 
@@ -131,7 +133,9 @@ impl Step {
             }
             Self::GoModule | Self::Dist | Self::Aarch64 => When::IfChanged,
             Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
-            Self::Frameworks | Self::Deny | Self::Soak | Self::Mutants => When::Assure,
+            Self::Frameworks | Self::Deny | Self::Keycloak | Self::Soak | Self::Mutants => {
+                When::Assure
+            }
         }
     }
 
@@ -183,16 +187,26 @@ impl Step {
                 "bindings/c/include",
                 "dist/try/library.sh",
             ],
-            Self::GoModule => &["bindings/go", "dist/pack/go.sh", "dist/try/go.sh"],
+            Self::GoModule => &[
+                "bindings/go",
+                "bindings/node/testing.js",
+                "dist/pack/go.sh",
+                "dist/try",
+            ],
             Self::Dist => &[
                 "dist",
                 "bindings/node/package.json",
+                "bindings/node/testing.js",
                 "bindings/java/pom.xml",
             ],
             Self::Aarch64 => &["crates/orbgate/src", "benches/instructions-aarch64.tsv"],
-            Self::Miri | Self::Threads => &["crates/orbgate/src/vector", "crates/orbgate-capi/src"],
+            Self::Miri | Self::Threads => &[
+                "crates/orbgate/src/decide/vector",
+                "crates/orbgate-capi/src",
+            ],
             Self::Pythons => &["bindings/python", "crates/orbgate-python"],
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
+            Self::Keycloak => &["crates/orbgate-gateway", "crates/orbgate-token/src"],
             Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
             Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src"],
             Self::Mutants => &["crates/*/src/*", ".cargo/mutants.toml"],
@@ -249,7 +263,7 @@ impl Step {
             Self::Tests => step(|| {
                 setup::apt("python3", "python3")?;
                 all(&[
-                    "cargo test --workspace --all-features",
+                    &format!("cargo test {WORKSPACE}"),
                     "cargo test -p orbgate --doc",
                 ])
             }),
@@ -274,7 +288,12 @@ impl Step {
                 let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
                 setup::apt(both, "nginx haproxy")?;
                 setup::apt("python3 -m pip", "python3-pip")?;
-                all(&["cargo test -p orbgate-gateway -- --ignored"])
+                setup::apt("systemd-analyze", "systemd")?;
+                setup::apt("systemd-analyze --version", "systemd")?;
+                // Each test mostly waits.
+                all(&[&format!(
+                    "cargo test {WORKSPACE} --test gateway -- --ignored --skip keycloak:: --test-threads 6"
+                )])
             }),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
@@ -286,8 +305,11 @@ impl Step {
             Self::Race => go::race(project),
             Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
-            Self::Gates => step(|| all(&[&format!("{EXCHANGES} --quick")])),
-            Self::Frameworks => step(|| all(&[EXCHANGES])),
+            Self::Gates => step(|| gates("--quick")),
+            Self::Frameworks => step(|| {
+                gates("")?;
+                all(&["sh bindings/java/gate/containers.sh"])
+            }),
             Self::Dist => {
                 let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
                 dist::check(project, &without_a_build)
@@ -305,6 +327,12 @@ impl Step {
                 let deny = setup::subcommand(project, "deny")?;
                 deny.words("check licenses bans sources").run()
             }),
+            Self::Keycloak => step(|| {
+                setup::apt("mvn", "maven")?.needed()?;
+                all(&[&format!(
+                    "cargo test {WORKSPACE} --test gateway keycloak:: -- --ignored"
+                )])
+            }),
             Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
             Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
             Self::Soak => step(|| {
@@ -315,17 +343,26 @@ impl Step {
             }),
             Self::Mutants => step(|| {
                 let day = Program::parse("date -u +%j").read()?;
-                let part = day.trim().parse::<u32>()?.checked_rem(32);
+                let part = day.trim().parse::<u32>()?.checked_rem(128);
                 let mutants = setup::subcommand(project, "mutants")?;
                 let mutants = mutants.words("--workspace --output target/xtask --shard");
-                let mutants = mutants.arg(format!("{}/32", part.unwrap_or_default()));
+                let mutants = mutants.arg(format!("{}/128", part.unwrap_or_default()));
                 mutants.env("PROPTEST_CASES", "32").run()
             }),
         }
     }
 }
 
-const EXCHANGES: &str = "cargo run --quiet -p orbgate-exchange -- --every";
+/// With these features, programs and examples are those that `tests` has built.
+const WORKSPACE: &str = "--workspace --all-features";
+
+/// The gate of every language.
+fn gates(options: &str) -> Result<()> {
+    // The example brings the features of tests.
+    let build = format!("cargo build {WORKSPACE} --bin orbgate-exchange --example gate");
+    let run = format!("target/debug/orbgate-exchange --every {options}");
+    all(&[&build, &run])
+}
 
 /// Runs the commands one after the other, up to the first that fails.
 fn all(lines: &[&str]) -> Result<()> {

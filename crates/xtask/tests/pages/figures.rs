@@ -122,15 +122,15 @@ fn ratios(page: &str) -> Vec<&str> {
 /// A figure of speed has one of these: a unit after a number or in the head of a table, or the processor that it was measured on.
 #[test]
 fn a_page_that_links_no_record_shows_no_speed() {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for page in crate::pages() {
         let text = crate::read(&page);
         if linked(&text).next().is_none() {
             let lines = text.lines().filter(|line| shows_speed(line));
-            faults.extend(lines.map(|line| format!("{}: {line}", page.display())));
+            diagnostics.extend(lines.map(|line| format!("{}: {line}", page.display())));
         }
     }
-    assert_eq!(faults, Vec::<String>::new(), "without a record");
+    assert_eq!(diagnostics, Vec::<String>::new(), "without a record");
 }
 
 fn shows_speed(line: &str) -> bool {

@@ -5,6 +5,8 @@ package steps
 type Options struct {
 	Flags, Challenge, Templates uint32
 	Realm, ResourceMetadata     string
+	Public                      []string
+	CorsPreflight               uint32
 	// In milliseconds; 0 is the default.
 	TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
 }
@@ -33,6 +35,8 @@ const (
 	ChallengeMinimal         = 0
 	ChallengeFull            = 1
 	ChallengeNone            = 2
+	CorsPreflightDeny        = 0
+	CorsPreflightPass        = 1
 	TemplatesBraces          = 0
 	TemplatesColons          = 1
 	TemplatesAngles          = 2
@@ -66,6 +70,7 @@ type Step struct {
 	WWWAuthenticate, Allow   *string
 	Refused                  string
 	Misrouted, Audit         *string
+	PublicTemplate           string
 	TokenKind                uint8
 	Scopes, Issuer           string
 	Subject, Client, ID, Act string
@@ -113,6 +118,10 @@ type Gate interface {
 	Forget(issuer string) error
 	Status() []Issuer
 	AllowsBonusOrbs(body []byte) bool
+	// CheckEngine fails if a path fits both a public route and a route of the engine's policy.
+	CheckEngine(engine any) error
+	// CheckRoutes compares the routes of a service with those of an engine's policy and the public ones.
+	CheckRoutes(engine any, methods, templates []string) ([]Difference, error)
 	Close()
 }
 
@@ -121,6 +130,3 @@ var New func(tokens string, options *Options) (Gate, error)
 
 // ReadRegular reads a configuration, a regular file, no further than one byte more than it may have; package orbgate sets it.
 var ReadRegular func(path string) ([]byte, error)
-
-// CheckRoutes compares the routes of a service with those of an engine's policy; package orbgate sets it.
-var CheckRoutes func(engine any, methods, templates []string, style uint32) ([]Difference, error)

@@ -9,13 +9,13 @@ import sys
 from typing import Any
 
 from .. import audit
+from .._count.text import shown, unread_rows
+from .._count.unread import to_dicts
 from .._extras import needs
+from .._number import number
 from .._policy import Policy
 from .._whole import whole
-from .._number import number
-from ..logs._text import shown, unread_rows
-from ..logs._unread import to_dicts
-from .replay import add_log_to, exit_code, is_log, open_log, progress
+from .replay import add_log_to, exit_code, is_log, open_log, progress, share
 
 DESCRIPTION = "Say which scopes each caller of a log holds and never uses, and what it needs at least."
 
@@ -31,9 +31,9 @@ examples:
 exit codes:
   0  no caller holds more scopes that it never uses than --most-unused says
   1  some caller does
-  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, calls without a caller, or
-     calls with a token of no known kind, as of a `kind` that is written otherwise or of scopes without one; or no call was
-     decided, or none has a valid token; also if 1 holds, too
+  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or, beyond --tolerate-uncounted,
+     calls without a caller or with a token of no known kind, as of a `kind` that is written otherwise or of scopes without one;
+     or no call was decided, or none has a valid token; also if 1 holds
 """
 
 
@@ -49,6 +49,10 @@ def add_to(commands: Any) -> None:
     add_log_to(parser)
     parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
     parser.add_argument("--most-unused", type=_count, default=0, metavar="N", help="how many scopes a caller may hold and never use")
+    parser.add_argument(
+        "--tolerate-uncounted", type=share, default=share("0"), metavar="N", help="exit as if all were counted if up to N calls, or N%% of them, name no caller, have a token of no known kind, or are of callers beyond the limit"
+    )
+    parser.add_argument("--json", action="store_true", help="print the callers who hold too much, and what was not counted, as JSON")
     parser.add_argument("--proposal", metavar="FILE", help="write what each client needs as JSON")
     parser.add_argument("--top", type=_count, default=20, metavar="N", help="show the N callers who hold most that they never use")
     parser.set_defaults(run=run, parser=parser)
@@ -68,18 +72,22 @@ def run(options: argparse.Namespace) -> int:
         with whole(options.proposal) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
             json.dump(found.proposal(options.most_unused), file, indent=2, ensure_ascii=False)
             file.write("\n")
-    print(_text(made, options.most_unused, options.top), end="")
+    print(_json(made, options.most_unused) if options.json else _text(made, options.most_unused, options.top), end="")
     unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
     if not found.calls:
         print("error: no call was decided, so nobody was checked", file=sys.stderr)
     elif not found.with_valid_token:
         print("error: no call has a valid token, so nobody was checked", file=sys.stderr)
-    uncounted = found.left_out + found.without_caller
-    if uncounted:
-        print(f"error: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
+    said, tolerated = options.tolerate_uncounted
+    is_tolerated = found.uncounted <= tolerated(found.calls)
+    level = "tolerated" if is_tolerated else "error"
+    if uncounted := found.left_out + found.without_caller:
+        print(f"{level}: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
     if found.with_unknown_token:
-        print(f"error: {number(found.with_unknown_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
-    if unread or uncounted or found.with_unknown_token or not found.with_valid_token:
+        print(f"{level}: {number(found.with_unknown_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
+    if found.uncounted and is_tolerated:
+        print(f"{number(found.uncounted)} of {number(found.calls, 'call')} not counted, which --tolerate-uncounted {said} allows", file=sys.stderr)
+    if unread or not is_tolerated or not found.with_valid_token:
         return 2
     return 1 if made.over else 0
 
@@ -102,6 +110,15 @@ def _text(made: audit.Check, most: int, top: int) -> str:
         lines += ["", f"and {number(len(made.over) - top, 'caller')} more"]
     lines += unread_rows(to_dicts(list(found.unread_by_reason)))
     return "\n".join(lines) + "\n"
+
+
+def _json(made: audit.Check, most: int) -> str:
+    found = made.found
+    said = {
+        "policy": found.policy, "most_unused": most, "calls": found.calls, "callers": len(found.rows), "over": made.over.to_dicts(),
+        "uncounted": found.uncounted, "unread": found.unread, "not_counted": list(found.not_counted), "warnings": list(found.warnings),
+    }  # fmt: skip
+    return json.dumps(said, indent=2, ensure_ascii=False, default=lambda time: f"{time.isoformat()}Z") + "\n"
 
 
 def _is_same(path: str, other: str | None) -> bool:

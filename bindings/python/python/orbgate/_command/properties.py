@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from .._policy import Policy
+from .._count.text import shown
 from .._number import number
-from ..logs._text import shown
+from .._policy import Policy
 
 if TYPE_CHECKING:
-    from .._property import Properties
+    from .._report.proved import Properties
 
 
 def add_properties_to(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def prove(options: argparse.Namespace, policy: Policy) -> Properties | None:
     """Proves or refutes what the option asks for."""
     if options.properties is None:
         return None
-    from .._property import properties_of
+    from .._report.proved import properties_of
 
     return properties_of(policy, options.properties)
 
@@ -40,9 +40,10 @@ def text(found: Properties, path: str) -> str:
         lines += [f"  {shown(why)}" for why in ([row.error] if row.error is not None else map(str, row.witnesses))]
     for row in found.rows:
         if row.warning is not None:
-            lines.append(f"warning: {shown(path)}:{row.line}:{row.column}: {shown(row.text)}: {row.warning}")
-    failed = f"{len(found.failed):,} failed of " if found.failed else "ok: "
-    return "\n".join([*lines, f"{shown(path)}: {failed}{number(len(found.rows), 'property', 'properties')}"]) + "\n"
+            lines.append(f"{shown(path)}:{row.line}:{row.column}: warning: {shown(row.text)}: {row.warning}")
+    properties = number(len(found.rows), "property", "properties")
+    result = f"{len(found.failed):,} of {properties} failed" if found.failed else f"ok: {properties}"
+    return "\n".join([*lines, f"{shown(path)}: {result}"]) + "\n"
 
 
 def to_dict(found: Properties, path: str) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def to_dict(found: Properties, path: str) -> dict[str, Any]:
     rows = [
         {
             "property": row.text,
-            "place": {"line": row.line, "column": row.column},
+            "location": {"line": row.line, "column": row.column},
             "holds": row.holds,
             "rules": row.rules,
             "error": row.error,

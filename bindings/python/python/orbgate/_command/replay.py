@@ -14,18 +14,19 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .._extras import needs
 from .._columns import NAMES
-from .._policy import Policy
-from ..logs import FORMATS, Reader, read
-from ..logs._input import STANDARD_INPUT
+from .._count.replay import replayed
+from .._extras import needs
 from .._number import number
-from ..logs._replay import replayed
-from ..logs._times import UNITS
+from .._policy import Policy
+from .._read.files import FORMATS
+from .._read.input import STANDARD_INPUT
+from .._read.reader import Reader, read
+from .._read.times import UNITS
 from .properties import add_properties_to, code, prove, text, to_dict
 
 if TYPE_CHECKING:
-    from ..logs._resume import Resume
+    from .._count.resume import Resume
 
 DESCRIPTION = "Decide every request of a log: how many were allowed and why, and what would change under another policy."
 
@@ -44,6 +45,7 @@ examples:
   python -m orbgate replay access.log.gz --kind user --scopes 'read:orbs read:keys'
   python -m orbgate replay access.log* --column scopes=extra1 --column kind=extra2 --column caller=user --tolerate 1%
   python -m orbgate replay calls.parquet --column target=path --out decided.parquet
+  python -m orbgate replay access.log --public 'GET /healthz'
   python -m orbgate replay calls.csv --policy new.yaml --base old.yaml --json
   zcat access.log.gz | python -m orbgate replay - --format access
 
@@ -106,10 +108,11 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--time-unit", choices=UNITS, help="what a time counts since 1970 where it is a number")
     parser.add_argument("--time-zone", metavar="ZONE", help="zone of times that name none, as +02:00 or Europe/Berlin; UTC if not said")
+    parser.add_argument("--public", action="append", metavar="ROUTE", help="route that needs no token at the server, as 'GET /healthz'; may be given several times")
     parser.add_argument(
         "--tolerate",
-        type=_share,
-        default=_share("0"),
+        type=share,
+        default=share("0"),
         metavar="N",
         help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is not a request; a quote of CSV that "
         "does not close is never tolerated",
@@ -130,6 +133,7 @@ def open_log(options: argparse.Namespace) -> Reader:
         allow_bonus_orbs_use=options.allow_bonus_orbs,
         time_unit=options.time_unit,
         time_zone=options.time_zone,
+        public=options.public,
     )
     if (said := options.tolerate[0]) != "0":
         log.also["tolerate"] = said
@@ -161,7 +165,7 @@ def is_log(path: str, log: Reader) -> bool:
 def run(options: argparse.Namespace) -> int:
     """Replays a log and prints what was counted."""
     needs("pyarrow", "logs")
-    from ..logs._resume import Resume
+    from .._count.resume import Resume
 
     policy, base = _policies(options)
     proved = prove(options, policy)
@@ -250,7 +254,7 @@ def _column(text: str) -> tuple[str, str]:
     return column, name
 
 
-def _share(text: str) -> tuple[str, Callable[[int], float]]:
+def share(text: str) -> tuple[str, Callable[[int], float]]:
     """How many rows of how many: a number, or a part in percent."""
     number, percent, rest = text.partition("%")
     if rest or not re.fullmatch(r"[0-9]+(\.[0-9]+)?" if percent else "[0-9]+", number):

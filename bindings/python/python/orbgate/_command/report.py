@@ -7,11 +7,12 @@ import os
 from hashlib import sha256
 from typing import Any
 
-from .._policy import Policy
-from .._whole import whole
-from .._report import TITLE, TOP, check_needs, make
+from .._count.text import shown
 from .._number import number
-from ..logs._text import shown
+from .._policy import Policy
+from .._report import TITLE, check_needs, make
+from .._report.numbers import LEVELS, TOP
+from .._whole import whole
 from .properties import add_properties_to, code, prove, text
 from .replay import add_log_to, add_resume_to, exit_code, is_log, open_log, progress
 
@@ -35,7 +36,7 @@ examples:
 
 exit codes:
   0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
-  1  it is, and a property of --properties does not hold
+  1  it is, and a property of --properties does not hold, or there is a finding of the level of --fail-on or a higher one
   2  could not run, or more rows could not be read; the page is of all others, and says so; also if 1 holds, too
   130  interrupted by Ctrl-C, with --resume also by SIGTERM; nothing was written but the file of --resume
 """
@@ -59,6 +60,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
     add_resume_to(parser, "the page is written")
     parser.add_argument("--title", default=TITLE, help="what the page is called")
+    parser.add_argument("--fail-on", choices=LEVELS, help="exit with 1 if there is a finding of this level or a higher one")
     parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="at most N rows in each table")
     parser.set_defaults(run=run, parser=parser)
 
@@ -77,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     # Before the needs of logs, which are fewer.
     check_needs()
     proved = prove(options, policy)
-    from ..logs._resume import Resume
+    from .._count.resume import Resume
     from .._report.verify import sign
 
     log = open_log(options)
@@ -90,10 +92,14 @@ def run(options: argparse.Namespace) -> int:
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
-    unread = f", {number(found.unread, 'row')} unread" if found.unread else ""
+    unread = f", {number(found.log.unread, 'row')} unread" if found.log.unread else ""
     print(f"{options.out}: {said}{unread}")
-    for warning in found.warnings:
+    for warning in found.log.warnings:
         print(f"warning: {shown(warning)}")
+    for finding in found.findings:
+        print(f"{finding.level}: {shown(finding.sentence)} {finding.action}")
+    if not found.findings:
+        print("nothing to do")
     if proved is not None:
         print(text(proved, options.properties), end="")
     if options.bundle:
@@ -105,7 +111,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"{sign(options.bundle, options.sign)}: signature of minisign")
     if resume is not None:
         resume.remove()
-    return code(proved, exit_code(options, log, found.unread, found.calls + found.unread, found.broken))
+    exits = code(proved, exit_code(options, log, found.log.unread, found.calls + found.log.unread, found.log.broken))
+    fails = LEVELS[: LEVELS.index(options.fail_on) + 1] if options.fail_on else ()
+    return exits or int(any(finding.level in fails for finding in found.findings))
 
 
 def _top(text: str) -> int:

@@ -6,9 +6,9 @@ import argparse
 from typing import Any
 
 from .. import audit
-from .._report import check_needs
+from .._count.text import shown
 from .._number import number
-from ..logs._text import shown
+from .._report import check_needs
 
 DESCRIPTION = "Check a bundle that `report --bundle` wrote: that it is whole, that it is signed, and that the log makes it again."
 
@@ -23,7 +23,7 @@ examples:
 
 exit codes:
   0  all that was checked is the same; without --log or --public-key, that is not all that could be
-  1  something is not, or the signature is not by the key
+  1  something is not, a part of the bundle is missing, there twice or something else, or the signature is not by the key
   2  could not run, or it is no bundle that can be read: also where the archive is damaged, or another program wrote it
 """
 

@@ -7,22 +7,21 @@ from html import escape
 
 from .._extras import needs
 from .._whole import whole
+from .numbers import TOP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from .. import logs
+    from .._count.resume import Resume
     from .._policy import Policy
-    from .._property import Properties
+    from .._read.reader import Log, Reader
     from .._terms import TokenKind
-    from ..logs import Log
     from .figures import Figures
-    from ..logs._resume import Resume
+    from .proved import Properties
 
 TITLE = "Access report"
-TOP = 25
 
 
 class Report:
@@ -48,7 +47,7 @@ class Report:
         """
         from .bundle import entries, pack
 
-        return pack(entries(self, *self._made_with))
+        return pack(entries(self.html, self.figures, *self._made_with))
 
     def __repr__(self) -> str:
         found = self.figures
@@ -62,7 +61,7 @@ class Report:
 
 
 def report(
-    log: Log | logs.Reader,
+    log: Log | Reader,
     policy: Policy,
     path: str | os.PathLike[str] | None = None,
     *,
@@ -76,6 +75,7 @@ def report(
     allow_bonus_orbs_use: bool | None = None,
     time_unit: str | None = None,
     time_zone: str | None = None,
+    public: Sequence[str] | None = None,
     properties: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Decides a log, and shows the decisions on one HTML page; `path` is where to write the page.
@@ -96,17 +96,17 @@ def report(
 
     A row that cannot be read is not decided: it is counted, and the page says so. It also says where a file breaks off.
     Needs the extra `report`. Raises what `orbgate.logs.read` raises, `OSError` where the page cannot be written or `properties` not be read,
-    and `PolicyError` with every fault of that file.
+    and `PolicyError` with every error of that file.
     """
     check_needs()
-    from .. import logs
-    from .._property import properties_of
+    from .._read.reader import Reader, read
+    from .proved import properties_of
 
     proved = None if properties is None else properties_of(policy, properties)
     said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
-    said["allow_bonus_orbs_use"] = allow_bonus_orbs_use
-    if not isinstance(log, logs.Reader):
-        made = make(logs.read(log, **said), policy, title, top, base=base, properties=proved)
+    said |= {"allow_bonus_orbs_use": allow_bonus_orbs_use, "public": public}
+    if not isinstance(log, Reader):
+        made = make(read(log, **said), policy, title, top, base=base, properties=proved)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
     else:
@@ -117,7 +117,7 @@ def report(
 
 
 def make(
-    log: logs.Reader,
+    log: Reader,
     policy: Policy,
     title: str,
     top: int,
@@ -130,10 +130,11 @@ def make(
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
     check_needs()
-    from . import counting, page
-    from .log import Decided
+    from .._count.decided import Decided
+    from . import counting, findings, page
 
     found = counting.count(Decided(log, policy, watch, base), policy, base, resume)._replace(properties=properties)
+    found = found._replace(findings=findings.findings(found))
     return Report(page.render(found, policy, title, top), found, (policy, base, title, top))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from importlib.metadata import version
@@ -18,8 +19,8 @@ from .._rows import Rows
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from .._property import Properties
-    from . import Report
+    from .figures import Figures
+    from .proved import Properties
 
 FORMAT = 1
 MANIFEST, PAGE, POLICY, BASE, PROPERTIES = "manifest.json", "report.html", "policy.yaml", "base.yaml", "properties.test.yaml"
@@ -29,10 +30,9 @@ LIBRARIES = ("jinja2", "pyarrow", "vl-convert-python")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def entries(report: Report, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
+def entries(html: str, found: Figures, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
     """What is in the archive, by name; the manifest is the last."""
-    found = report.figures
-    files = {PAGE: report.html.encode(), POLICY: policy.text}
+    files = {PAGE: html.encode(), POLICY: policy.text}
     if base is not None:
         files[BASE] = base.text
     proved = found.properties
@@ -44,13 +44,13 @@ def entries(report: Report, policy: Policy, base: Policy | None, title: str, top
         "made_by": {"orbgate": VERSION, **{name: version(name) for name in LIBRARIES}},
         "title": title,
         "top": top,
-        "log": {"format": found.format, "arguments": found.arguments, "files": [file._asdict() for file in found.files]},
+        "log": {"format": found.log.format, "arguments": found.log.arguments, "files": [file._asdict() for file in found.log.files]},
         "policy": policy.digest,
         "base": base and base.digest,
         "properties": summary(proved),
-        "calls": {"allowed": found.allowed, "denied": found.denied, "unread": found.unread},
-        "broken": found.broken,
-        "warnings": list(found.warnings),
+        "calls": {"allowed": found.allowed, "denied": found.denied, "unread": found.log.unread},
+        "broken": found.log.broken,
+        "warnings": list(found.log.warnings),
         "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
     }
     return {**files, MANIFEST: (json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()}
@@ -87,14 +87,23 @@ def pack(files: Mapping[str, bytes]) -> bytes:
     return data.getvalue()
 
 
+class BrokenBundleError(TableError):
+    """An archive that can be read, and isn't whole: a part is missing, there twice or something else."""
+
+
 def unpack(data: bytes) -> dict[str, bytes]:
-    """What is in an archive. Raises `TableError` where it is not, byte for byte, one that `pack` makes: nothing hides between its files."""
+    """What is in an archive. Raises `TableError` if it isn't, byte for byte, one that `pack` makes: nothing hides between its files."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             # A compressed file may be far larger than it looks.
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise TableError("the bundle is compressed, so it is none that was made here")
+            names = Counter(entry.filename for entry in archive.infolist())
+            if twice := [name for name, count in names.items() if count > 1]:
+                raise BrokenBundleError(f"the archive has `{twice[0]}` twice")
             files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+    except TableError:
+        raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
         raise TableError(f"the bundle is no archive that can be read, so it is damaged or something else: {error}") from None
     if pack(files) != data:

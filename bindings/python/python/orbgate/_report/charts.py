@@ -64,12 +64,12 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
     rows = rows[:MOST_BARS]
     texts = [{"row": at, "label": row.label, "value": row.value} for at, row in enumerate(rows)]
     parts = [part for at, row in enumerate(rows) for part in _parts({"row": at}, row.numbers, series)]
-    place = {"field": "row", "type": "ordinal", "axis": None}
+    location = {"field": "row", "type": "ordinal", "axis": None}
 
     def words(field: str, align: str, x: int | str, limit: float, colour: str) -> dict[str, Any]:
         mark = {"type": "text", "align": align, "baseline": "bottom", "dy": 3, "limit": limit, "color": colour}
         text = {"field": field, "type": "nominal"}
-        return {"data": {"values": texts}, "mark": mark, "encoding": {"y": place, "x": {"value": x}, "text": text}}
+        return {"data": {"values": texts}, "mark": mark, "encoding": {"y": location, "x": {"value": x}, "text": text}}
 
     def spec(width: int) -> dict[str, Any]:
         of_value = width * VALUE_SHARE
@@ -77,7 +77,7 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
         bar = {
             "data": {"values": parts},
             "mark": {"type": "bar", "height": 10, "yOffset": 11},
-            "encoding": {"y": place, "x": number, "x2": {"field": "to"}, "color": _colours(series)},
+            "encoding": {"y": location, "x": number, "x2": {"field": "to"}, "color": _colours(series)},
         }
         label = words("label", "left", 0, width - of_value - 8, "var(--ink)")
         value = words("value", "right", "width", of_value, "var(--quiet)")

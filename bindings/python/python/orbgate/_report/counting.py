@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._count.bulk import OutlyingTime, apart
+from .._count.bulk import warning as outlying_warning
+from .._count.counts import Counts, HeavyCounts, Times
+from .._count.decided import Decided, Part
+from .._count.heavy import Heavy
+from .._count.resume import Resume, restore, state_of
+from .._count.served import SERVED_THOUGH_DENIED, served_though_denied
+from .._count.unread import by_reason
+from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
-from ..logs import _private
-from ..logs._bulk import OutlyingTime, apart
-from ..logs._bulk import warning as outlying_warning
-from ..logs._heavy import Heavy
-from ..logs._counts import Counts, HeavyCounts, Times
 from .denials import DenialCounts
 from .figures import (
     CallerCount,
     CallerDenial,
+    Callers,
+    CallTimes,
     Change,
     Changes,
+    Decisions,
+    Denials,
     Figures,
+    LogFigures,
     LogFile,
     MissingScope,
     Outcome,
     ProbedRoute,
     ReasonCount,
     RouteCount,
+    Scopes,
+    Unauthenticated,
+    Unknown,
     UnreadRow,
     UnreadRows,
 )
-from .log import Decided, Part
 from .orbs import OrbCounts
-from ..logs._served import SERVED_THOUGH_DENIED, served_though_denied
-from ..logs._resume import Resume, restore, state_of
-from ..logs._unread import by_reason
 from .served import ServedCounts
 from .spans import spans
 from .usage import KINDS, Usage
@@ -54,7 +62,7 @@ class Counted:
 
     def __init__(self, policy: Policy, has_base: bool) -> None:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
-        self.usage, self.callers, self.served = Usage(policy), Callers(), ServedCounts()
+        self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
         self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
         # These are denied before anybody looks at their token, which they do not have, or which is of no known kind.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
@@ -119,62 +127,49 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     against = served.figures(unit)
     has_statuses = against.calls > 0
     return Figures(
+        decisions=Decisions(found, _reasons(found), _routes(found, policy)),
         served=against,
-        orbs=orbs.figures(by_time, unit),
-        denials=denials.rows(first, last, callers.calls_of, usage.carried, log.has_days_alone, has_statuses),
-        denials_is_exact=denials.groups.is_exact,
-        outcomes=found,
-        reasons=_reasons(found),
-        routes=_routes(found, policy),
-        scopes=usage.rows(),
-        caller_scopes=usage.caller_rows(),
-        caller_scopes_is_exact=usage.callers.is_exact,
-        unknown=usage.unknown_rows(),
-        unknown_by_caller=usage.unknown_by_caller(),
-        unknown_by_caller_is_exact=usage.unknown_held.is_exact,
-        unknown_scopes=len(usage.unknown),
-        unknown_is_exact=usage.unknown.is_exact,
-        missing=_missing(found),
-        probed=_probed(found),
-        malformed_without_token=counted.malformed_without_token,
-        malformed_with_invalid_token=counted.malformed_with_invalid_token,
         changes=None if base is None else _changes(log, base),
-        callers=callers.rows(has_statuses),
-        caller_denials=callers.denial_rows(),
-        different_callers=len(callers.denials),
-        callers_is_exact=callers.denials.is_exact,
-        times=by_time,
-        unit=unit,
-        first=first,
-        last=last,
-        outlying=Rows(OutlyingTime, outlying),
-        without_caller=callers.without,
-        unread_times=log.unread_times,
-        unread=log.unread,
-        first_unread=Rows(UnreadRow, (UnreadRow(row, why) for row, why in log.first_unread)),
-        unread_by_reason=Rows(UnreadRows, (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1]) for kind in by_reason(log.unread_kinds))),
-        broken=log.broken,
-        files=Rows(LogFile, (LogFile(*file, *rows) for file, rows in zip(log.files(), log.file_rows()))),
-        warnings=(*log.warnings, *([outlying_warning(outlying)] if outlying else [])),
-        format=log.format,
-        arguments=log.arguments,
+        times=CallTimes(by_time, unit, first, last, Rows(OutlyingTime, outlying)),
+        orbs=orbs.figures(by_time, unit),
+        scopes=Scopes(usage.rows(), usage.caller_rows(), usage.callers.is_exact, _missing(found)),
+        unknown=Unknown(usage.unknown_rows(), usage.unknown_by_caller(), usage.unknown_held.is_exact, len(usage.unknown), usage.unknown.is_exact),
+        unauthenticated=Unauthenticated(_probed(found), counted.malformed_without_token, counted.malformed_with_invalid_token),
+        callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
+        denials=Denials(denials.rows(first, last, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact),
+        log=_log(log, outlying),
     )
 
 
-class Callers:
+def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
+    by_reasons = (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1]) for kind in by_reason(log.unread_kinds))
+    return LogFigures(
+        format=log.format,
+        arguments=log.arguments,
+        files=Rows(LogFile, (LogFile(*file, *rows) for file, rows in zip(log.files(), log.file_rows()))),
+        warnings=(*log.warnings, *([outlying_warning(outlying)] if outlying else [])),
+        broken=log.broken,
+        unread=log.unread,
+        first_unread=Rows(UnreadRow, (UnreadRow(row, why) for row, why in log.first_unread)),
+        unread_by_reason=Rows(UnreadRows, by_reasons),
+        unread_times=log.unread_times,
+    )
+
+
+class CallerCounts:
     """The calls of callers; of too many callers, of those with most denials."""
 
     def __init__(self) -> None:
         self.denials = Heavy()
         self.by_route = Heavy()
-        self.calls = HeavyCounts(("caller", "decision", "reason", "place", "scope", "is_served"), self._take, self.denials, self.by_route)
+        self.calls = HeavyCounts(("caller", "decision", "reason", "location", "scope", "is_served"), self._take, self.denials, self.by_route)
         self.without = 0
 
     def add(self, decided: Any) -> None:
         """Counts calls with their decisions."""
         self.without += decided["caller"].null_count
-        place = pc.coalesce(decided["route"], decided["about"])
-        self.calls.add(decided.append_column("place", place).filter(pc.is_valid(decided["caller"])))
+        location = pc.coalesce(decided["route"], decided["about"])
+        self.calls.add(decided.append_column("location", location).filter(pc.is_valid(decided["caller"])))
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
@@ -185,8 +180,8 @@ class Callers:
             if row["is_served"]:
                 entry.parts[SERVED_THOUGH_DENIED] += calls
             if is_denied:
-                place, scope = (name and intern(name) for name in (row["place"], row["scope"]))
-                self.by_route.add((caller, place, scope, reason), calls)
+                location, scope = (name and intern(name) for name in (row["location"], row["scope"]))
+                self.by_route.add((caller, location, scope, reason), calls)
 
     def calls_of(self, caller: bytes | None) -> int | None:
         """How many calls a caller has, or all that name none; None where that is not exact."""
@@ -219,8 +214,8 @@ def _outcomes(counts: Counts) -> Rows[Outcome]:
     for row in counts.rows():
         row["decision"], row["reason"] = Effect(row["decision"]), Reason(row["reason"])
         row["detail"] = None if row["detail"] is None else Detail(row["detail"])
-        row["target"] = _private.target(None if row["target"] is None else _text(row["target"]))
-        row["method"] = _private.method(None if row["method"] is None else _text(row["method"]))
+        row["target"] = private.target(None if row["target"] is None else _text(row["target"]))
+        row["method"] = private.method(None if row["method"] is None else _text(row["method"]))
         outcomes.append(Outcome(**row))
     return Rows(Outcome, sorted(outcomes, key=lambda row: (-row.calls, row.reason.number, repr(row))))
 
@@ -282,7 +277,7 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
     rows = []
     for (before, after, route), calls in found.counts.items():
         first = found.examples[before, after, route][0]
-        rows.append(Change(before, after, route, calls, _private.method(first["method"]), _private.target(first["target"])))
+        rows.append(Change(before, after, route, calls, private.method(first["method"]), private.target(first["target"])))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
     return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, found.otherwise_charged, found.otherwise_denied, Rows(Change, rows))
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from ..logs._counts import Counts
+from .._count.counts import Counts
 
 # How calls came.
 STEADY, BURST, UNEVEN, NOT_CLEAR = "steady", "burst", "uneven", "not clear"

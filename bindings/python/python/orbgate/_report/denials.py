@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._count.heavy import Heavy
+from .._count.long import name as short_name
+from .._count.served import served_though_denied
+from .._read import private
 from .._rows import Rows
 from .._terms import Effect, Reason
-from ..logs import _private
-from ..logs._heavy import Heavy
-from ..logs._served import served_though_denied
-from ..logs._long import name as short_name
 from .courses import FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
 if TYPE_CHECKING:
-    from .log import Part
+    from .._count.decided import Part
 
 # What denied calls of a caller have in common.
 MISSING_SCOPE, OTHER_KIND, OLDER_VERSION = "missing scope", "other kind of token", "older version"
@@ -33,14 +33,15 @@ MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
 GROUPS, ROWS, PATHS = 5_000, 5, 64
 # From how many different paths on it looks like a probe.
 PROBED_PATHS = 20
-# Paths are counted by half an hour: two next to each other are never more than an hour. After a whole block, a group keeps 64 of them.
-SLOT, SLOTS = 1_800, 64
+# Of each half an hour a group keeps when each path came first and last, so what came within an hour is exact in whichever order rows come. After a
+# whole block, a group keeps the last 64 of them.
+HOUR, SLOT, SLOTS = 3_600, 1_800, 64
 # A part of a path that is an id, also before an ending like that of a file, or a number in one: paths that differ in these alone are those of one template.
 ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+")
 
 # The definitions, as the page and the README have them.
 RULES = {
-    MISCONFIGURED: f"makes {FEW} calls or more that lack one scope, or a user's token for it, steadily over the log's time. Other tokens of the caller may have it. Somebody who tries what a token may do looks the same",
+    MISCONFIGURED: f"makes {FEW} calls or more that lack one scope, or a user's token for it, steadily over the log's time. Other tokens of the caller may have it. A user who is probing a token's permissions looks the same",
     STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is taken for the older one",
     PROBE: (
         f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
@@ -56,7 +57,8 @@ class Denied(NamedTuple):
     "unknown paths" (malformed, or without a route, also without a valid token), "undeclared method" (of a path that the policy has) or "no
     valid token". `scope` is the scope that the calls lacked, `routes` are those that
     they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
-    differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20, `caller_calls` how many calls the caller
+    differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20 (a lower bound if `paths_in_hour_is_exact` is false,
+    because calls have no time or came far out of order), `caller_calls` how many calls the caller
     has in all (None where that is not exact), `caller_lacks` how many scopes its denied calls lacked in all, a user's token for them
     included (a lower bound where some groups are not counted), `caller_carried` in how many calls its tokens carried the scope, a user's tokens
     where that is what the calls lacked (None where that is not exact, and without a scope or a caller), `malformed` the malformed calls, `base_allowed` those that the other policy allows,
@@ -77,6 +79,7 @@ class Denied(NamedTuple):
     routes: tuple[str, ...]
     paths: int
     paths_in_hour: int | None
+    paths_in_hour_is_exact: bool
     caller_calls: int | None
     caller_lacks: int
     caller_carried: int | None
@@ -101,7 +104,7 @@ class Denied(NamedTuple):
 class Evidence:
     """What is known of a group besides how many calls it has."""
 
-    __slots__ = ("first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "base_allowed", "routes", "rows", "served", "slots", "target")
+    __slots__ = ("first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target")
 
     def __init__(self, number: int) -> None:
         # What `GroupSeconds` calls the group.
@@ -109,27 +112,50 @@ class Evidence:
         self.rows: list[int] = []
         self.routes: Counter[str] = Counter()
         self.paths: set[bytes] = set()
-        # By half an hour, as many as make a probe.
-        self.slots: dict[int, set[bytes]] = {}
+        # By half an hour, each path with its first and its last second there, as many as make a probe; and from which half hour on none was dropped.
+        self.slots: dict[int, dict[bytes, tuple[int, int]]] = {}
+        self.slots_from: int | None = None
         self.paths_in_hour = 0
+        self.paths_in_hour_is_exact = True
         self.malformed = self.base_allowed = self.served = 0
         self.first: datetime | None = None
         self.last: datetime | None = None
         self.method: bytes | None = None
         self.target: bytes | None = None
 
+    def see_path(self, shape: bytes, slot: int, first: int, last: int) -> None:
+        """A path came at these seconds and maybe between them, in a half hour."""
+        if self.slots_from is not None and slot < self.slots_from + 2:
+            # The hour of this call reaches into what was dropped.
+            self.paths_in_hour_is_exact = False
+        inside = self.slots.setdefault(slot, {})
+        before = inside.get(shape, (first, last))
+        inside[shape] = min(first, before[0]), max(last, before[1])
+        if len(inside) == PROBED_PATHS:
+            self._is_probe()
+
     def most_in_hour(self) -> int:
-        """How many different paths came within an hour, at most as many as make a probe."""
+        """How many different paths came within an hour, the first and the last second included, at most as many as make a probe."""
         for slot, paths in self.slots.items():
-            self.paths_in_hour = max(self.paths_in_hour, len(paths | self.slots.get(slot + 1, set())))
-        self.paths_in_hour = min(self.paths_in_hour, PROBED_PATHS)
+            # All of the half hour before are within an hour of any time in this one, and of that before them those that came late enough.
+            near, far = self.slots.get(slot - 1, {}), self.slots.get(slot - 2, {})
+            for until, _ in paths.values():
+                within = {shape for shape, (first, _) in paths.items() if first <= until} | near.keys()
+                within |= {shape for shape, (_, last) in far.items() if last > until - HOUR}
+                self.paths_in_hour = max(self.paths_in_hour, len(within))
+        if self.paths_in_hour >= PROBED_PATHS:
+            self._is_probe()
         return self.paths_in_hour
 
     def settle(self) -> None:
         """Drops the oldest half hours if there are too many."""
-        if len(self.slots) > SLOTS:
-            found = self.most_in_hour()
-            self.slots = {} if found == PROBED_PATHS else {slot: self.slots[slot] for slot in sorted(self.slots)[-SLOTS:]}
+        if len(self.slots) > SLOTS and self.most_in_hour() < PROBED_PATHS:
+            self.slots = {slot: self.slots[slot] for slot in sorted(self.slots)[-SLOTS:]}
+            self.slots_from = min(self.slots)
+
+    def _is_probe(self) -> None:
+        """More need not be known."""
+        self.paths_in_hour, self.paths_in_hour_is_exact, self.slots = PROBED_PATHS, True, {}
 
 
 Group = tuple["bytes | None", str, "str | None"]
@@ -165,7 +191,7 @@ class DenialCounts:
             evidence.settle()
 
     def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
-        """The groups, first those that look like something, then by their calls; the log has calls from `first` to `last`.
+        """The groups, first probes, then other clients that look like something, then by their calls; the log has calls from `first` to `last`.
 
         `calls_of` says how many calls a caller has in all, or None if that is not known, `carried` in how many its tokens, or a user's, carried a scope. With `has_days_alone`, nothing is said of how near calls came.
         """
@@ -185,7 +211,7 @@ class DenialCounts:
             caller, pattern, scope = group
             had = None if caller is None or scope is None else carried(caller, scope, pattern == OTHER_KIND)
             rows.append(self._row(group, entry, half, course, not has_days_alone, has_statuses, without_time, outlying, calls_of(caller), lacked[caller], had))
-        order = {MISCONFIGURED: 0, STALE: 1, PROBE: 2, None: 3}
+        order = {PROBE: 0, MISCONFIGURED: 1, STALE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
     def _denied(self, part: Part) -> Any:
@@ -213,7 +239,7 @@ class DenialCounts:
         columns |= {
             "pattern": pattern,
             "scope": pc.if_else(pc.or_(is_missing, is_other), decided["scope"], None),
-            "place": pc.coalesce(base_route, decided["route"], decided["about"]),
+            "location": pc.coalesce(base_route, decided["route"], decided["about"]),
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
             "is_served": served_though_denied(calls["served_status"], decided["decision"]),
@@ -221,7 +247,7 @@ class DenialCounts:
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
 
     def _count(self, found: Any) -> None:
-        keys = ["caller", "pattern", "scope", "place"]
+        keys = ["caller", "pattern", "scope", "location"]
         what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("method", "first"), ("target", "first"), ("time", "min"), ("time", "max")]
         groups = found.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
@@ -237,8 +263,8 @@ class DenialCounts:
                 evidence.method, evidence.target = row["method_first"], _example(row["target_first"])
             if len(evidence.rows) < ROWS or row["row_list"][0] < evidence.rows[-1]:
                 evidence.rows = sorted([*evidence.rows, *row["row_list"]])[:ROWS]
-            if row["place"] is not None:
-                evidence.routes[row["place"]] += row["count_all"]
+            if row["location"] is not None:
+                evidence.routes[row["location"]] += row["count_all"]
             evidence.malformed += row["is_malformed_sum"]
             evidence.base_allowed += row["base_allowed_sum"] or 0
             evidence.served += row["is_served_sum"]
@@ -261,19 +287,18 @@ class DenialCounts:
         unknown = unknown.filter(pc.is_valid(unknown["target"]))
         path = pc.list_element(pc.split_pattern(unknown["target"], "?", max_splits=1), 0)
         second = pc.divide(pc.floor_temporal(unknown["time"], unit="second").cast(pa.int64()), 1_000_000)
-        paths = pa.table({"caller": unknown["caller"], "path": path, "slot": pc.floor(pc.divide(second.cast(pa.float64()), SLOT)).cast(pa.int64())})
+        slot = pc.floor(pc.divide(second.cast(pa.float64()), SLOT)).cast(pa.int64())
+        paths = pa.table({"caller": unknown["caller"], "path": path, "slot": slot, "second": second})
         # Which ones are kept does not matter, how many does.
-        for row in paths.group_by(["caller", "path", "slot"]).aggregate([]).to_pylist():
+        for row in paths.group_by(["caller", "path", "slot"]).aggregate([("second", "min"), ("second", "max")]).to_pylist():
             evidence, slot = self._evidence[row["caller"], UNKNOWN_PATHS, None], row["slot"]
             is_timed = slot is not None and evidence.paths_in_hour < PROBED_PATHS
-            inside = evidence.slots.setdefault(slot, set()) if is_timed else None
-            is_open = inside is not None and len(inside) < PROBED_PATHS
-            if len(evidence.paths) < PATHS or is_open:
+            if len(evidence.paths) < PATHS or is_timed:
                 shape = blake2b(ID.sub(b"{}", row["path"]), digest_size=12).digest()
                 if len(evidence.paths) < PATHS:
                     evidence.paths.add(shape)
-                if inside is not None and is_open:
-                    inside.add(shape)
+                if is_timed:
+                    evidence.see_path(shape, slot, row["second_min"], row["second_max"])
 
     def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, has_statuses: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int, had: int | None) -> Denied:
         caller, pattern, scope = group
@@ -290,17 +315,20 @@ class DenialCounts:
         return Denied(
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), in_hour, whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
+            len(evidence.paths), in_hour, in_hour == PROBED_PATHS or (evidence.paths_in_hour_is_exact and not without_time and entry.is_exact), whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.served if has_statuses else None,
             evidence.first, evidence.last,
             half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,
-            tuple(evidence.rows), _private.method(_text(evidence.method)), _private.target(_text(evidence.target)), looks_like, entry.is_exact,
+            tuple(evidence.rows), private.method(_text(evidence.method)), private.target(_text(evidence.target)), looks_like, entry.is_exact,
         )
 
 
 def _example(target: bytes | None) -> bytes | None:
     """A target as an example. A query may carry what nobody should read in a report."""
-    return None if target is None else short_name(target.partition(b"#")[0].partition(b"?")[0])
+    if target is None:
+        return None
+    path = re.split(b"[?#]", target, maxsplit=1)[0]
+    return short_name(path) + (b"" if b"#" not in target else b"#" if target[len(path) :][:1] == b"#" else b"?#")
 
 
 def _text(name: bytes | None) -> str | None:

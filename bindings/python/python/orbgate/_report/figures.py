@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from .._property import Properties
+from .._count.bulk import OutlyingTime
 from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
-from ..logs._bulk import OutlyingTime
 from .denials import Denied
 from .orbs import Orbs
+from .proved import Properties
 from .served import Served
 from .spans import Span, Unit
 
@@ -181,66 +181,136 @@ class LogFile(NamedTuple):
     last_row: int | None
 
 
-class Figures(NamedTuple):
-    """What the page is made of; each list starts with what there is most of, `times` with the first.
+class Decisions(NamedTuple):
+    """The calls by what was decided; each list starts with what there is most of."""
 
-    `scopes` are those of the policy, `unknown` the others. A log may have more callers and unknown scopes than can be told
-    apart: then the lists have those with most denials or calls, and the numbers of all are lower bounds. `caller_scopes` has the
-    callers whose every call was counted. `malformed_without_token` calls have no token, `malformed_with_invalid_token` calls one of no known kind,
-    and are denied for what is wrong with them before that: `reasons` has them as malformed. `caller_scopes_is_exact` says whether that is all of them. What is by time, with `first` and `last`, is of
-    all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
-    """
-
-    served: Served
-    orbs: Orbs
-    denials: Rows[Denied]
-    denials_is_exact: bool
     outcomes: Rows[Outcome]
     reasons: Rows[ReasonCount]
     routes: Rows[RouteCount]
-    scopes: Rows[ScopeUse]
-    caller_scopes: Rows[CallerScope]
-    caller_scopes_is_exact: bool
-    unknown: Rows[UnknownScope]
-    unknown_by_caller: Rows[UnknownScopeBy]
-    unknown_by_caller_is_exact: bool
-    unknown_scopes: int
-    unknown_is_exact: bool
+
+
+class Denials(NamedTuple):
+    """The denied calls by what they have in common, first those that look like something; the most frequent groups where `is_exact` is false."""
+
+    groups: Rows[Denied]
+    is_exact: bool
+
+
+class Scopes(NamedTuple):
+    """The scopes of the policy that valid tokens carried, of all calls and of each caller, and those that denied calls lacked.
+
+    `by_caller` has the callers whose every call was counted; `by_caller_is_exact` tells whether that is all of them.
+    """
+
+    granted: Rows[ScopeUse]
+    by_caller: Rows[CallerScope]
+    by_caller_is_exact: bool
     missing: Rows[MissingScope]
-    probed: Rows[ProbedRoute]
+
+
+class Unknown(NamedTuple):
+    """The scopes that valid tokens carried and the policy does not have. There are `different` ones, at least so many if `is_exact` is false."""
+
+    scopes: Rows[UnknownScope]
+    by_caller: Rows[UnknownScopeBy]
+    by_caller_is_exact: bool
+    different: int
+    is_exact: bool
+
+
+class Unauthenticated(NamedTuple):
+    """The calls without a valid token.
+
+    `malformed_without_token` calls have no token, `malformed_with_invalid_token` calls one of no known kind, and both are denied for what is wrong with them
+    before that: their reason is `malformed_request`.
+    """
+
+    routes: Rows[ProbedRoute]
     malformed_without_token: int
     malformed_with_invalid_token: int
-    changes: Changes | None
-    callers: Rows[CallerCount]
-    caller_denials: Rows[CallerDenial]
-    different_callers: int
-    callers_is_exact: bool
-    times: Rows[Span]
+
+
+class Callers(NamedTuple):
+    """The callers, first those with most denials. There are `different` ones, at least so many if `is_exact` is false. `without` calls name none."""
+
+    counts: Rows[CallerCount]
+    denials: Rows[CallerDenial]
+    different: int
+    is_exact: bool
+    without: int
+
+
+class CallTimes(NamedTuple):
+    """When calls were made, from `first` to `last`, in `spans` of a `unit`, the first one first.
+
+    These are all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
+    """
+
+    spans: Rows[Span]
     unit: Unit | None
     first: datetime | None
     last: datetime | None
     outlying: Rows[OutlyingTime]
-    without_caller: int
-    unread_times: int
+
+
+class LogFigures(NamedTuple):
+    """How the log was read, and the rows and times of it that could not be."""
+
+    format: str
+    arguments: dict[str, object]
+    files: Rows[LogFile]
+    warnings: tuple[str, ...]
+    broken: str | None
     unread: int
     first_unread: Rows[UnreadRow]
     unread_by_reason: Rows[UnreadRows]
-    broken: str | None
-    files: Rows[LogFile]
-    warnings: tuple[str, ...]
-    format: str
-    arguments: dict[str, object]
+    unread_times: int
+
+
+class Finding(NamedTuple):
+    """Something in a log that needs attention: how severe it is, a code for its kind, how many calls, callers or other things are affected (a lower bound
+    if it isn't exact), a sentence about it, what to do next, and the section of the page that has the details.
+    """
+
+    level: str
+    kind: str
+    affected: int
+    is_exact: bool
+    sentence: str
+    action: str
+    section: str
+
+
+class Figures(NamedTuple):
+    """What the page is made of, by the section that shows it.
+
+    A log may have more callers and unknown scopes than can be told apart: then the lists have those with most denials or calls, and the numbers of all are
+    lower bounds.
+    """
+
+    decisions: Decisions
+    served: Served
+    changes: Changes | None
+    times: CallTimes
+    orbs: Orbs
+    scopes: Scopes
+    unknown: Unknown
+    unauthenticated: Unauthenticated
+    callers: Callers
+    denials: Denials
+    log: LogFigures
     properties: Properties | None = None
+    findings: Rows[Finding] = Rows(Finding)
 
     @property
     def calls(self) -> int:
         """How many calls the log has."""
-        return sum(outcome.calls for outcome in self.outcomes)
+        return sum(outcome.calls for outcome in self.decisions.outcomes)
 
     @property
     def allowed(self) -> int:
         """How many were allowed."""
-        return sum(outcome.calls for outcome in self.outcomes if outcome.decision == Effect.ALLOW)
+        return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.decision == Effect.ALLOW)
 
     @property
     def denied(self) -> int:
@@ -250,59 +320,59 @@ class Figures(NamedTuple):
     @property
     def denied_for(self) -> Rows[ReasonCount]:
         """The reasons of the denied calls, which add up to all of them."""
-        return self.reasons.where(lambda row: row.decision == Effect.DENY)
+        return self.decisions.reasons.where(lambda row: row.decision == Effect.DENY)
 
     @property
     def tokenless(self) -> int:
         """How many were denied because they have no valid token."""
-        return sum(row.calls for row in self.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
+        return sum(row.calls for row in self.decisions.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
 
     @property
     def without_token(self) -> int:
         """How many have no token, also where they were denied because they are malformed."""
-        return self.malformed_without_token + sum(row.calls for row in self.reasons if row.reason == Reason.NO_TOKEN)
+        return self.unauthenticated.malformed_without_token + sum(row.calls for row in self.decisions.reasons if row.reason == Reason.NO_TOKEN)
 
     @property
     def with_invalid_token(self) -> int:
         """How many have a token of no known kind, also where they were denied because they are malformed."""
-        return self.malformed_with_invalid_token + sum(row.calls for row in self.reasons if row.reason == Reason.INVALID_TOKEN)
+        return self.unauthenticated.malformed_with_invalid_token + sum(row.calls for row in self.decisions.reasons if row.reason == Reason.INVALID_TOKEN)
 
     @property
     def consuming(self) -> int:
         """How many consumed orbs."""
-        return sum(outcome.calls for outcome in self.outcomes if outcome.consumes)
+        return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.consumes)
 
     @property
     def bonus_allowed(self) -> int:
         """How many might consume bonus orbs."""
-        return sum(outcome.calls for outcome in self.outcomes if outcome.bonus_allowed)
+        return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.bonus_allowed)
 
     @property
     def amount(self) -> int:
         """The orbs consumed where the policy states an amount."""
-        return sum(outcome.calls * (outcome.amount or 0) for outcome in self.outcomes)
+        return sum(outcome.calls * (outcome.amount or 0) for outcome in self.decisions.outcomes)
 
     @property
     def without_amount(self) -> int:
         """How many calls consumed orbs, and the policy does not state how many."""
-        return sum(outcome.calls for outcome in self.outcomes if outcome.consumes and outcome.amount is None)
+        return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.consumes and outcome.amount is None)
 
     @property
     def without_time(self) -> int:
         """How many calls have no time."""
-        return self.calls - self.outlying_calls - sum(span.allowed + span.denied for span in self.times)
+        return self.calls - self.outlying_calls - sum(span.allowed + span.denied for span in self.times.spans)
 
     @property
     def outlying_calls(self) -> int:
         """How many calls have a time that is far from all others."""
-        return sum(row.calls for row in self.outlying)
+        return sum(row.calls for row in self.times.outlying)
 
     @property
     def unused(self) -> Rows[ScopeUse]:
         """The scopes of the policy that were granted and that nobody ever used."""
-        return self.scopes.where(lambda use: not use.used)
+        return self.scopes.granted.where(lambda use: not use.used)
 
     @property
     def unused_by_caller(self) -> Rows[CallerScope]:
         """The scopes of the policy that a caller held and never used itself."""
-        return self.caller_scopes.where(lambda use: not use.used)
+        return self.scopes.by_caller.where(lambda use: not use.used)

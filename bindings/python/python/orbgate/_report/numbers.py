@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from .._count.text import shown as escaped
 from .._number import number
-from ..logs._text import shown as escaped
 
+# How severe a finding is, from the most severe on.
+LEVELS = HIGH, MEDIUM, LOW = "high", "medium", "low"
+# How many rows a table of the page has at most, unless another number is given.
+TOP = 25
 # A longer text is cut in its middle: its end often says most.
 MOST_CHARACTERS = 120
 

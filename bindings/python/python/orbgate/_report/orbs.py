@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from .._count.counts import Counts, HeavyCounts, Times
+from .._count.heavy import Heavy
+from .._count.served import ANSWERS, REFUSED, SERVED, UNCLEAR, served
 from .._rows import Rows
-from ..logs._heavy import Heavy
-from ..logs._counts import Counts, HeavyCounts, Times
-from ..logs._served import ANSWERS, served
 
 if TYPE_CHECKING:
-    from .log import Part
+    from .._count.decided import Part
     from .spans import Span, Unit
 
 
@@ -26,12 +25,22 @@ PARAMETER = re.compile(r"\{[^/]*\}")
 class Charged(NamedTuple):
     """Calls that consume orbs: how many, the orbs that the policy states for them, and for how many it states no amount.
 
-    The same of the other policy; None where there is none.
+    Then the same of the calls that the server served, of those that it refused, and of the others, which it redirected or whose status is missing or
+    can mean both: these three add up to the first. And the same of the other policy; None if there is none.
     """
 
     calls: int
     orbs: int
     unstated: int
+    served_calls: int
+    served_orbs: int
+    served_unstated: int
+    refused_calls: int
+    refused_orbs: int
+    refused_unstated: int
+    unknown_calls: int
+    unknown_orbs: int
+    unknown_unstated: int
     base_calls: int | None
     base_orbs: int | None
     base_unstated: int | None
@@ -48,6 +57,15 @@ class RouteOrbs(NamedTuple):
     calls: int
     orbs: int
     unstated: int
+    served_calls: int
+    served_orbs: int
+    served_unstated: int
+    refused_calls: int
+    refused_orbs: int
+    refused_unstated: int
+    unknown_calls: int
+    unknown_orbs: int
+    unknown_unstated: int
     base_calls: int | None
     base_orbs: int | None
     base_unstated: int | None
@@ -60,6 +78,15 @@ class ScopeOrbs(NamedTuple):
     calls: int
     orbs: int
     unstated: int
+    served_calls: int
+    served_orbs: int
+    served_unstated: int
+    refused_calls: int
+    refused_orbs: int
+    refused_unstated: int
+    unknown_calls: int
+    unknown_orbs: int
+    unknown_unstated: int
     base_calls: int | None
     base_orbs: int | None
     base_unstated: int | None
@@ -72,6 +99,15 @@ class CallerOrbs(NamedTuple):
     calls: int
     orbs: int
     unstated: int
+    served_calls: int
+    served_orbs: int
+    served_unstated: int
+    refused_calls: int
+    refused_orbs: int
+    refused_unstated: int
+    unknown_calls: int
+    unknown_orbs: int
+    unknown_unstated: int
     base_calls: int | None
     base_orbs: int | None
     base_unstated: int | None
@@ -86,6 +122,15 @@ class SpanOrbs(NamedTuple):
     calls: int
     orbs: int
     unstated: int
+    served_calls: int
+    served_orbs: int
+    served_unstated: int
+    refused_calls: int
+    refused_orbs: int
+    refused_unstated: int
+    unknown_calls: int
+    unknown_orbs: int
+    unknown_unstated: int
     base_calls: int | None
     base_orbs: int | None
     base_unstated: int | None
@@ -121,12 +166,10 @@ class OrbCounts:
 
     def __init__(self, has_base: bool) -> None:
         self.callers = Heavy()
-        self.by_caller = HeavyCounts(("caller", "is_base", "amount"), self._take, self.callers)
+        self.by_caller = HeavyCounts(("caller", "is_base", "amount", "answer"), self._take, self.callers)
         self._sides = (False, True) if has_base else (False,)
-        self._places = Counts(("is_base", "route", "scope", "amount"))
-        self._times = Times(("is_base", "amount"))
-        # By what the status of the log says, and by what one call consumes.
-        self.answered: Counter[tuple[str | None, int | None]] = Counter()
+        self._locations = Counts(("is_base", "route", "scope", "amount", "answer"))
+        self._times = Times(("is_base", "amount", "answer"))
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
@@ -134,57 +177,53 @@ class OrbCounts:
             columns = {name: decided[name] for name in ("route", "scope", "amount")}
             columns |= {name: part.calls[name] for name in ("caller", "time")}
             columns["is_base"] = pa.repeat(pa.scalar(is_base), decided.num_rows)
+            # What the server made of a call under this policy says nothing of the other one.
+            status = part.calls["served_status"]
+            columns["answer"] = pa.nulls(len(status), pa.string()) if is_base else served(status, pa.repeat(True, len(status)))
             found = pa.table(columns).filter(decided["consumes"])
             if not found.num_rows:
                 continue
-            if not is_base:
-                status = part.calls["served_status"].filter(decided["consumes"])
-                answers = pa.table({"served": served(status, pa.repeat(True, len(status))), "amount": found["amount"]})
-                for row in answers.group_by(["served", "amount"], use_threads=False).aggregate([([], "count_all")]).to_pylist():
-                    self.answered[row["served"], row["amount"]] += row["count_all"]
-            self._places.add(found)
+            self._locations.add(found)
             self._times.add(found)
             self.by_caller.add(found)
 
     def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
         """What was counted; times in the spans of the page."""
-        places = list(self._places.rows())
-        routes = self._sums(((_shape(row["route"]), row["scope"] if row["route"] is None else None), row) for row in places)
+        locations = list(self._locations.rows())
+        routes = self._sums(((_shape(row["route"]), row["scope"] if row["route"] is None else None), row) for row in locations)
         # As the policy writes them; those that consume only under the other one as that writes them.
-        names = {_shape(row["route"]): (row["route"], row["scope"]) for row in sorted(places, key=lambda row: not row["is_base"])}
+        names = {_shape(row["route"]): (row["route"], row["scope"]) for row in sorted(locations, key=lambda row: not row["is_base"])}
         by_route = []
         for (shape, scope), of in routes.items():
             route, its_scope = names[shape] if shape else (None, scope)
             by_route.append(RouteOrbs(route, its_scope, *of))
-        scopes = self._sums((row["scope"], row) for row in places)
+        scopes = self._sums((row["scope"], row) for row in locations)
         starts = [(row["time"], row) for row in self._times.rows() if row["time"] is not None]
         spans = self._sums((unit.floor(time), row) for time, row in starts) if unit is not None else {}
         callers = []
         for caller, entry in self.callers:
-            parts = ({"is_base": is_base, "amount": amount, "calls": calls} for (is_base, amount), calls in entry.parts.items())
+            parts = ({"is_base": is_base, "amount": amount, "answer": answer, "calls": calls} for (is_base, amount, answer), calls in entry.parts.items())
             name = None if caller is None else caller.decode("utf-8", "backslashreplace")
             callers.append(CallerOrbs(name, *self._sum(parts), entry.is_exact))
         nothing = self._sum(())
         return Orbs(
-            self._sum(places),
+            self._sum(locations),
             Rows(RouteOrbs, sorted(by_route, key=_most)),
             Rows(ScopeOrbs, sorted((ScopeOrbs(scope, *of) for scope, of in scopes.items()), key=_most)),
             Rows(CallerOrbs, sorted(callers, key=_most)),
             self.callers.is_exact,
             Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
             sum(row["calls"] for row in self._times.rows() if row["time"] is None and not row["is_base"]),
-            Rows(AnsweredOrbs, self._answered()),
+            Rows(AnsweredOrbs, self._answered(locations)),
         )
 
-    def _answered(self) -> Iterable[AnsweredOrbs]:
-        for of in ANSWERS:
-            amounts = [{"is_base": False, "amount": amount, "calls": calls} for (said, amount), calls in self.answered.items() if said == of]
-            if amounts:
-                yield AnsweredOrbs(of, *self._sum(amounts)[:3])
+    def _answered(self, locations: Sequence[dict[str, Any]]) -> Iterable[AnsweredOrbs]:
+        sums = self._sums((row["answer"], row) for row in locations if not row["is_base"] and row["answer"] is not None)
+        return (AnsweredOrbs(of, *sums[of][:3]) for of in ANSWERS if of in sums)
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
-            self.callers.add(row["caller"], row["calls"]).parts[row["is_base"], row["amount"]] += row["calls"]
+            self.callers.add(row["caller"], row["calls"]).parts[row["is_base"], row["amount"], row["answer"]] += row["calls"]
 
     def _sums(self, rows: Iterable[tuple[Any, dict[str, Any]]]) -> dict[Any, Charged]:
         grouped: dict[Hashable, list[dict[str, Any]]] = {}
@@ -194,14 +233,15 @@ class OrbCounts:
 
     def _sum(self, rows: Iterable[dict[str, Any]]) -> Charged:
         """In Python's integers: a sum of orbs may have more than 64 bits."""
-        sums = {side: [0, 0, 0] for side in self._sides}
+        sums = {of: [0, 0, 0] for of in (False, True, SERVED, REFUSED, UNCLEAR)}
         for row in rows:
-            of_side, calls = sums[row["is_base"]], row["calls"]
-            of_side[0] += calls
-            of_side[1] += calls * (row["amount"] or 0)
-            of_side[2] += calls if row["amount"] is None else 0
-        calls, orbs, unstated = sums[False]
-        return Charged(calls, orbs, unstated, *sums.get(True, (None, None, None)))
+            answer = row["answer"] if row["answer"] in (SERVED, REFUSED) else UNCLEAR
+            for of in (True,) if row["is_base"] else (False, answer):
+                sums[of][0] += row["calls"]
+                sums[of][1] += row["calls"] * (row["amount"] or 0)
+                sums[of][2] += row["calls"] if row["amount"] is None else 0
+        base = sums[True] if True in self._sides else (None, None, None)
+        return Charged(*sums[False], *sums[SERVED], *sums[REFUSED], *sums[UNCLEAR], *base)
 
 
 def _shape(route: str | None) -> str | None:

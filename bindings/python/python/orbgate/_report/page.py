@@ -13,25 +13,27 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from .._count.served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
+from .._count.text import NO_CALLER, argument
 from .._native import VERSION
-from ..logs._private import RULE
-from ..logs._served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
-from ..logs._text import NO_CALLER, argument
-from . import TOP
-from .denials import RULES
-from .sections import sections
-from .sections.parts import directions
-from .numbers import bound, period, share, shown
 from .._number import number
+from .._read.private import RULE
+from .denials import RULES
+from .findings import checked
+from .numbers import TOP, bound, period, share, shown
+from .sections import sections
+from .sections.parts import anchor, directions
 
 if TYPE_CHECKING:
     from .._policy import Policy
-    from .._property import Properties
     from .figures import Figures, LogFile
+    from .proved import Properties
 
 
 # A log may have more files than anybody reads: how many are seen at once, and how many the page names.
 FIRST_FILES, MOST_FILES = 10, 400
+# How many findings are seen at once.
+FIRST_FINDINGS = 5
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
 
@@ -67,16 +69,21 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy=policy,
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
-        period=period(found.first, found.last) + (f", and {number(found.outlying_calls, 'call')} far from that" if found.outlying else ""),
-        files=_files(found.files[:FIRST_FILES]),
-        folded=_files(found.files[FIRST_FILES:MOST_FILES]),
-        folded_rows=_row_range(found.files[FIRST_FILES:MOST_FILES]),
-        more_files=max(0, len(found.files) - MOST_FILES),
-        more_rows=_row_range(found.files[MOST_FILES:]),
+        period=period(found.times.first, found.times.last) + (f", and {number(found.outlying_calls, 'call')} far from that" if found.times.outlying else ""),
+        files=_files(found.log.files[:FIRST_FILES]),
+        folded=_files(found.log.files[FIRST_FILES:MOST_FILES]),
+        folded_rows=_row_range(found.log.files[FIRST_FILES:MOST_FILES]),
+        more_files=max(0, len(found.log.files) - MOST_FILES),
+        more_rows=_row_range(found.log.files[MOST_FILES:]),
         arguments=_arguments(found, top),
+        findings=found.findings[:FIRST_FINDINGS],
+        more_findings=found.findings[FIRST_FINDINGS:],
+        checked=[] if found.findings else checked(found),
+        calls=number(found.calls, "call"),
+        anchor=anchor,
         properties=found.properties,
         properties_name=shown(found.properties.file) if found.properties else "",
-        warnings=[shown(said, MOST_OF_A_WARNING) for said in found.warnings],
+        warnings=[shown(said, MOST_OF_A_WARNING) for said in found.log.warnings],
         version=VERSION,
         private=RULE,
         tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
@@ -100,7 +107,7 @@ def _row_range(files: Sequence[LogFile]) -> str:
 def _arguments(found: Figures, top: int) -> str:
     """How the log was said to be read and shown, as it can be said again."""
     shown_rows = None if top == TOP else top
-    given = {**found.arguments, "top": shown_rows}
+    given = {**found.log.arguments, "top": shown_rows}
     said = [f"{name}={argument(value)}" for name, value in given.items() if value is not None]
     return ", ".join(map(shown, said))
 
@@ -112,23 +119,24 @@ def _breakable(text: str) -> Markup:
 
 
 def _tiles(found: Figures) -> Sequence[Tile]:
-    of_rows = f"and {number(found.unread, 'unread row')}" if found.unread else "in the log"
+    of_rows = f"and {number(found.log.unread, 'unread row')}" if found.log.unread else "in the log"
     calls = Tile("Calls", number(found.calls), of_rows)
     if not found.calls:
         return (calls, *_proved(found.properties))
     orbs = f"{share(found.consuming, found.calls)} of all"
     if found.amount:
-        orbs = f"{number(found.amount, 'orb')} stated"
+        served = f", of which served {number(found.orbs.total.served_orbs)}" if found.served.calls else ""
+        orbs = f"would be charged {number(found.amount, 'orb')}{served}"
         orbs += f", {number(found.without_amount, 'call')} unstated" if found.without_amount else ""
-    unused, about = len(found.unused), f"of {number(len(found.scopes))} of the policy granted"
-    if found.callers:
-        unused, about = len(found.unused_by_caller), f"by callers who hold them; {number(unused)} used by nobody"
-    denied = sum(caller.denied > 0 for caller in found.callers)
+    unused, about = len(found.unused), f"scopes of the {number(len(found.scopes.granted))} granted"
+    if found.callers.counts:
+        unused, about = len(found.unused_by_caller), f"pairs of caller and scope; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used"
+    denied = sum(caller.denied > 0 for caller in found.callers.counts)
     callers = "the log names none"
-    if found.callers:
-        callers = f"{bound(denied, found.callers_is_exact)} with denied calls"
+    if found.callers.counts:
+        callers = f"{bound(denied, found.callers.is_exact)} with denied calls"
     # Of rows that could not be read nobody knows how they would have been decided.
-    whole = "those read" if found.unread else "all"
+    whole = "readable calls" if found.log.unread else "all"
     reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
     return (
         calls,
@@ -137,19 +145,19 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         *_otherwise(found),
         *_changed(found),
         Tile("Consume orbs", number(found.consuming), orbs),
-        Tile("Scopes unused", bound(unused, found.caller_scopes_is_exact), about),
-        Tile("Scopes missing", number(len(found.missing)), "in denied calls"),
-        Tile("Scopes unknown", bound(found.unknown_scopes, found.unknown_is_exact), "carried by valid tokens, and not in the policy"),
+        Tile("Unused grants", bound(unused, found.scopes.by_caller_is_exact), about),
+        Tile("Missing scopes", number(len(found.scopes.missing)), "in denied calls"),
+        Tile("Unknown scopes", bound(found.unknown.different, found.unknown.is_exact), "in valid tokens, not in the policy"),
         _without_token(found),
-        Tile("Callers", bound(found.different_callers, found.callers_is_exact), callers),
-        *_told_apart(found),
+        Tile("Callers", bound(found.callers.different, found.callers.is_exact), callers),
+        *_flagged(found),
         *_proved(found.properties),
     )
 
 
 def _without_token(found: Figures) -> Tile:
     """Calls without a token, and those with one of no known kind."""
-    malformed, invalid = found.malformed_without_token, found.malformed_with_invalid_token
+    malformed, invalid = found.unauthenticated.malformed_without_token, found.unauthenticated.malformed_with_invalid_token
     note = f"{share(found.without_token, found.calls)} of all{f', {number(malformed)} of them malformed' if malformed else ''}"
     if found.with_invalid_token:
         note += f"; {number(found.with_invalid_token)} ({share(found.with_invalid_token, found.calls)}) with a token of no known kind"
@@ -163,30 +171,28 @@ def _otherwise(found: Figures) -> Sequence[Tile]:
         return []
     served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
     apart = f"; {number(found.served.redirected)} redirected, not counted here" if found.served.redirected else ""
-    return [Tile("Served otherwise", number(served + refused), f"{number(served)} though denied; {number(refused)} refused though allowed{apart}")]
+    return [Tile("Server/policy mismatches", number(served + refused), f"{number(served)} served but denied by the policy; {number(refused)} rejected but allowed{apart}")]
 
 
 def _changed(found: Figures) -> Sequence[Tile]:
     changes = found.changes
     if changes is None:
         return []
-    return [Tile("Decided otherwise", number(changes.calls), f"than by the other policy; {directions(changes)}")]
+    return [Tile("Changed decisions", number(changes.calls), f"compared with the other policy: {directions(changes)}")]
 
 
-def _told_apart(found: Figures) -> Sequence[Tile]:
-    """What denied calls look like."""
+def _flagged(found: Figures) -> Sequence[Tile]:
+    """The callers whose denied calls look like something."""
     if not found.denied:
         return []
-    signs = [(row.looks_like, row.caller) for row in found.denials if row.looks_like is not None]
-    # A client has a sign for each scope that it lacks. Who has no name is not counted: that may be many.
+    signs = [(row.looks_like, row.caller) for row in found.denials.groups if row.looks_like is not None]
+    # A client has a group for each scope that it lacks. Who has no name is not counted: that may be many.
     clients = Counter(what for what, caller in {*signs} if caller is not None)
     said = [number(clients[what], what) for what in RULES if clients[what]]
     said += [f"a {what}, {NO_CALLER}" for what in RULES if (what, None) in signs]
-    figure = bound(len(signs), found.denials_is_exact)
-    if not said:
-        return [Tile("Signs in denials", figure, "no group of denied calls is a sign of a client that is told apart")]
-    groups = "group of denied calls that is a sign" if len(signs) == 1 else "groups of denied calls that are signs"
-    return [Tile("Signs in denials", figure, f"{groups} of {', '.join(said[:-1])}{' and ' if said[1:] else ''}{said[-1]}")]
+    figure = bound(len({caller for _, caller in signs if caller is not None}), found.denials.is_exact)
+    groups = f", from {number(len(signs), 'group')} of denied calls" if said else "no group of denied calls looks like a probe or a misconfigured client"
+    return [Tile("Flagged callers", figure, f"{', '.join(said)}{groups}")]
 
 
 def _proved(found: Properties | None) -> Sequence[Tile]:

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._count.counts import Counts, HeavyCounts, Times
+from .._count.heavy import Heavy
+from .._count.served import REDIRECTED, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
+from .._read import private
 from .._rows import Rows
 from .._terms import Effect, Reason
-from ..logs import _private
-from ..logs._heavy import Heavy
-from ..logs._served import REDIRECTED, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
-from ..logs._counts import Counts, HeavyCounts, Times
 
 if TYPE_CHECKING:
     from .spans import Unit
 
-# Up to how many callers are counted of each place, and how many are named.
+# Up to how many callers are counted of each location, and how many are named.
 CALLERS = 1_000
 NAMED = 4
-PLACE = ("what", "served_status", "reason", "place", "scope")
+LOCATION = ("what", "served_status", "reason", "position", "scope")
 
 
 class ServedCount(NamedTuple):
@@ -105,12 +105,12 @@ class ServedCounts:
         self.callers = Heavy()
         self.by_caller = HeavyCounts(("caller", "what"), self._take, self.callers)
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._places = Counts(PLACE, first=("row", "caller", "method", "target"))
+        self._positions = Counts(LOCATION, first=("row", "caller", "method", "target"))
         self._times = Times(("what",))
         # In the order of their first calls.
         self._callers: dict[tuple[Any, ...], dict[bytes, None]] = {}
         self._without = 0
-        # Of each place, the calls that name no caller.
+        # Of each location, the calls that name no caller.
         self._unnamed: Counter[tuple[Any, ...]] = Counter()
 
     def add(self, calls: Any, decided: Any) -> None:
@@ -127,28 +127,28 @@ class ServedCounts:
         what = mismatch(said, is_allowed)
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
         columns |= {"what": what, "reason": decided["reason"], "scope": decided["scope"]}
-        place = pc.coalesce(decided["route"], decided["about"])
-        found = pa.table({**columns, "place": place}).filter(pc.is_valid(what))
+        position = pc.coalesce(decided["route"], decided["about"])
+        found = pa.table({**columns, "position": position}).filter(pc.is_valid(what))
         if not found.num_rows:
             return
-        self._places.add(found)
+        self._positions.add(found)
         self._times.add(found)
         self.by_caller.add(found)
         is_named = pc.is_valid(found["caller"])
         named = found.filter(is_named)
-        for row in found.filter(pc.invert(is_named)).group_by(list(PLACE)).aggregate([([], "count_all")]).to_pylist():
-            self._unnamed[tuple(row[name] for name in PLACE)] += row["count_all"]
-        groups = named.group_by(list(PLACE), use_threads=False).aggregate([("caller", "list")])
-        for *place, callers in zip(*(groups[name] for name in (*PLACE, "caller_list"))):
-            seen = self._callers.setdefault(tuple(part.as_py() for part in place), {})
+        for row in found.filter(pc.invert(is_named)).group_by(list(LOCATION)).aggregate([([], "count_all")]).to_pylist():
+            self._unnamed[tuple(row[name] for name in LOCATION)] += row["count_all"]
+        groups = named.group_by(list(LOCATION), use_threads=False).aggregate([("caller", "list")])
+        for *position, callers in zip(*(groups[name] for name in (*LOCATION, "caller_list"))):
+            seen = self._callers.setdefault(tuple(part.as_py() for part in position), {})
             if len(seen) < CALLERS:
                 seen.update(dict.fromkeys(pc.unique(callers.values).slice(0, CALLERS).to_pylist()))
 
     def figures(self, unit: Unit | None) -> Served:
         """What was counted; times in the spans of the page."""
         counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
-        places = ((tuple(row[name] for name in PLACE), row) for row in self._places.rows())
-        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(place, {}), self._unnamed[place]) for place, row in places))
+        positions = ((tuple(row[name] for name in LOCATION), row) for row in self._positions.rows())
+        mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(position, {}), self._unnamed[position]) for position, row in positions))
         callers = (
             MismatchedCaller(_text(caller), entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
             for caller, entry in self.callers
@@ -181,13 +181,13 @@ def _mismatch(row: dict[str, Any], callers: dict[bytes, None], without_caller: i
         row["what"],
         row["served_status"],
         Reason(row["reason"]),
-        row["place"],
+        row["position"],
         row["scope"],
         row["calls"],
         row["row"],
         _text(row["caller"]),
-        _private.method(_text(row["method"])),
-        _private.target(_text(row["target"])),
+        private.method(_text(row["method"])),
+        private.target(_text(row["target"])),
         min(len(callers), CALLERS),
         tuple(_text(caller) or "" for caller in islice(callers, NAMED)),
         without_caller,

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._count.counts import HeavyCounts
+from .._count.heavy import Heavy
 from .._questions import ScopeUse
+from .._read import private
 from .._rows import Rows
 from .._terms import Reason, TokenKind
-from ..logs import _private
-from ..logs._heavy import Heavy
-from ..logs._counts import HeavyCounts
 from .figures import CallerScope, UnknownScope, UnknownScopeBy
 
 if TYPE_CHECKING:
@@ -141,4 +141,4 @@ class Usage:
 
 def _kept(scope: str) -> str:
     """An unknown scope as it is shown; no longer one is kept."""
-    return _private.scope(scope)
+    return private.scope(scope)

@@ -13,16 +13,26 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from .. import logs
-from .._errors import OrbgateError, TableError
+from .._errors import OrbgateError, PolicyError, TableError
 from .._policy import Policy
-from .._property import Properties, prove
+from .._read.columns import Layout
+from .._read.files import files as files_of
+from .._read.reader import Reader
 from .._rows import Rows
-from ..logs._columns import Layout
-from ..logs._files import files as files_of
 from . import make
-from .bundle import BASE, FORMAT, MANIFEST, PAGE, POLICY, PROPERTIES, entries, read_table, summary, table_files, unpack
+from .bundle import BASE, FORMAT, MANIFEST, PAGE, POLICY, PROPERTIES, BrokenBundleError, entries, read_table, summary, table_files, unpack
+from .proved import Properties, prove
 
+# What the members of a manifest are, and those of its `log`; `base` and the like may be null.
+NONE: type[None] = type(None)
+MEMBERS: dict[str, tuple[type, ...]] = {
+    "made_by": (dict,), "title": (str,), "top": (int,), "log": (dict,), "policy": (str,), "base": (str, NONE), "properties": (dict, NONE), "calls": (dict,),
+    "broken": (str, NONE), "warnings": (list,), "sha256": (dict,),
+}  # fmt: skip
+OF_LOG: dict[str, tuple[type, ...]] = {"format": (str,), "arguments": (dict,), "files": (list,)}
+MISSING = object()
+# As JSON calls them.
+JSON = {dict: "an object", list: "an array", str: "a string", int: "a number", float: "a number with a fraction", bool: "true or false", NONE: "null"}
 # Arguments of a reader; others are for people.
 READ = ("columns", "kind", "scopes", "allow_bonus_orbs_use", "time_unit", "time_zone")
 PIECE = 1 << 20
@@ -45,24 +55,63 @@ def verify(
     with open(path, "rb") as file:
         data = file.read()
     found = [_signature(os.fspath(path), data, public_key, signature)]
-    inside = unpack(data)
-    manifest = _manifest(inside)
-    found += _whole(inside, manifest)
-    proved = _proved(inside, manifest)
-    found += _proved_again(inside, manifest, proved)
-    found += _repeated(inside, manifest, proved, [os.fspath(file) for file in log]) if log else [Checked("repetition", None, "no log was given")]
-    return Rows(Checked, found)
+    try:
+        inside = unpack(data)
+        manifest = _manifest(inside)
+    except BrokenBundleError as error:
+        return Rows(Checked, [*found, Checked("bundle", False, str(error))])
+    wrong = [*_members(manifest, MEMBERS, "manifest"), *_members(manifest.get("log"), OF_LOG, "manifest: log")]
+    proved, why = _proved(inside, manifest)
+    found += [*wrong, *_whole(inside, manifest), *_proved_again(inside, manifest, proved, why)]
+    if not log:
+        again: Iterable[Checked] = [Checked("repetition", None, "no log was given")]
+    elif wrong or _policy(inside, POLICY) is None:
+        again = [Checked("repetition", False, "the bundle does not have what is needed to make it again: see above")]
+    else:
+        again = _repeated(inside, manifest, proved, [os.fspath(file) for file in log])
+    return Rows(Checked, [*found, *again])
 
 
 def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
+    if MANIFEST not in inside:
+        raise BrokenBundleError(f"it has no `{MANIFEST}`")
     try:
-        found: dict[str, Any] = json.loads(inside[MANIFEST])
-        version = found["orbgate_evidence"]
-    except (KeyError, RecursionError, TypeError, ValueError):
-        raise TableError("the bundle has no manifest of evidence") from None
-    if version != FORMAT:
-        raise TableError(f"the bundle is of format {version!r}, and this package knows {FORMAT}")
+        found = json.loads(inside[MANIFEST], object_pairs_hook=_once)
+    except (RecursionError, ValueError) as error:
+        raise BrokenBundleError(f"`{MANIFEST}` cannot be read: {error}") from None
+    if not isinstance(found, dict) or "orbgate_evidence" not in found:
+        raise BrokenBundleError(f"`{MANIFEST}` is no manifest of evidence")
+    if found["orbgate_evidence"] != FORMAT:
+        raise TableError(f"the bundle is of format {found['orbgate_evidence']!r}, and this package knows {FORMAT}")
     return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which no member is there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for at, (name, _) in enumerate(pairs) if any(name == other for other, _ in pairs[:at]))
+        raise ValueError(f"`{name}` is there twice")
+    return found
+
+
+def _members(found: Any, members: dict[str, tuple[type, ...]], where: str) -> Iterable[Checked]:
+    """The members of the manifest that are missing or something else."""
+    for name, types in members.items():
+        value = found.get(name, MISSING) if isinstance(found, dict) else MISSING
+        if value is MISSING:
+            yield Checked(f"{where}: {name}", False, "it is missing")
+        elif type(value) not in types:
+            yield Checked(f"{where}: {name}", False, f"it is {JSON[type(value)]}, not {JSON[types[0]]}")
+        elif name == "made_by" and isinstance(value, dict) and not all(isinstance(version, str) for version in value.values()):
+            yield Checked(f"{where}: {name}", False, "a version in it is not a string")
+
+
+def _policy(inside: dict[str, bytes], name: str) -> Policy | None:
+    try:
+        return Policy.from_yaml(inside[name]) if name in inside else None
+    except PolicyError:
+        return None
 
 
 def _whole(inside: dict[str, bytes], manifest: dict[str, Any]) -> Iterable[Checked]:
@@ -74,24 +123,31 @@ def _whole(inside: dict[str, bytes], manifest: dict[str, Any]) -> Iterable[Check
         about = "its SHA-256 is that of the manifest" if is_same else "it is missing" if name not in inside else "its SHA-256 is not that of the manifest"
         yield Checked(name, is_same, about)
     for name, member in ((POLICY, "policy"), (BASE, "base")):
-        if name in inside:
-            digest = Policy.from_yaml(inside[name]).digest
-            yield Checked(f"policy of {name}", digest == manifest.get(member), digest)
+        policy = _policy(inside, name)
+        if policy is not None:
+            yield Checked(f"policy of {name}", policy.digest == manifest.get(member), policy.digest)
+        elif name in inside or manifest.get(member) is not None:
+            yield Checked(f"policy of {name}", False, "it is no policy" if name in inside else "it is missing")
 
 
-def _proved(inside: dict[str, bytes], manifest: dict[str, Any]) -> Properties | None:
-    """The properties, proved or refuted once more: for this the policy is enough."""
-    if PROPERTIES not in inside or POLICY not in inside:
-        return None
-    said = manifest.get("properties")
-    return prove(Policy.from_yaml(inside[POLICY]), str(said.get("file")) if isinstance(said, dict) else PROPERTIES, inside[PROPERTIES])
+def _proved(inside: dict[str, bytes], manifest: dict[str, Any]) -> tuple[Properties | None, str]:
+    """The properties, proved or refuted once more: for this the policy is enough. Or why they cannot be."""
+    policy, said = _policy(inside, POLICY), manifest.get("properties")
+    if PROPERTIES not in inside:
+        return None, "they are missing"
+    if policy is None:
+        return None, "there is no policy to prove them of"
+    try:
+        return prove(policy, str(said.get("file")) if isinstance(said, dict) else PROPERTIES, inside[PROPERTIES]), ""
+    except PolicyError as error:
+        return None, f"they cannot be read: {error}"
 
 
-def _proved_again(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None) -> Iterable[Checked]:
-    if proved is None and manifest.get("properties") is None:
+def _proved_again(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None, why: str) -> Iterable[Checked]:
+    if proved is None and manifest.get("properties") is None and PROPERTIES not in inside:
         return
-    about = "they are missing" if proved is None else f"{len(proved.failed)} of {len(proved.rows)} do not hold"
-    is_same = manifest.get("properties") == summary(proved)
+    about = why if proved is None else f"{len(proved.failed)} of {len(proved.rows)} do not hold"
+    is_same = proved is not None and manifest.get("properties") == summary(proved)
     for name, rows in () if proved is None else table_files(proved, "properties_"):
         is_same = is_same and _compared(name, inside.get(name), rows, "").is_same is True
     yield Checked("properties, proved again", is_same, about)
@@ -101,21 +157,22 @@ def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Proper
     """What comes out when the log is decided once more."""
     try:
         files = [(str(file["name"]), file["sha256"]) for file in manifest["log"]["files"]]
-        arguments, title, top = manifest["log"]["arguments"], str(manifest["title"]), int(manifest["top"])
-        layout = Layout(arguments["columns"] or {}, **{name: arguments[name] for name in READ[1:]})
-        said_format = arguments["format"]
+        arguments, title, top = manifest["log"]["arguments"], manifest["title"], manifest["top"]
+        layout = Layout(arguments["columns"] or {}, **{name: arguments[name] for name in READ[1:]}, public=arguments.get("public"))
+        ordered, found = _matched(files, paths)
+        yield from found
+        if not ordered:
+            return
+        reader = Reader(ordered, arguments["format"], layout, [name for name, _ in files])
+        reader.also = {name: value for name, value in arguments.items() if name not in (*READ, "format", "public")}
+        policy, base = _policy(inside, POLICY), _policy(inside, BASE)
+        assert policy is not None
+        made = make(reader, policy, title, top, base=base, properties=proved)
     except (AttributeError, KeyError, TypeError, ValueError, OrbgateError) as error:
-        raise TableError(f"the manifest does not say how the log was read: {error}") from None
-    ordered, found = _matched(files, paths)
-    yield from found
-    if not ordered:
+        what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
+        yield Checked("repetition", False, f"the log cannot be read as the manifest says: {what}")
         return
-    policy, base = (Policy.from_yaml(inside[name]) if name in inside else None for name in (POLICY, BASE))
-    assert policy is not None
-    reader = logs.Reader(ordered, said_format, layout, [name for name, _ in files])
-    reader.also = {name: value for name, value in arguments.items() if name not in (*READ, "format")}
-    made = make(reader, policy, title, top, base=base, properties=proved)
-    again = entries(made, policy, base, title, top)
+    again = entries(made.html, made.figures, policy, base, title, top)
     by = {name: manifest["made_by"].get(name) for name in json.loads(again[MANIFEST])["made_by"]}
     others = {name: version for name, version in json.loads(again[MANIFEST])["made_by"].items() if by[name] != version}
     note = "".join(f"; made with {name} {by[name]}, here is {version}" for name, version in others.items())

@@ -19,10 +19,11 @@ from ._audit import line_of
 from ._count import counter
 from ._fetch import Fetched, fetch
 from ._keys import Keys
+from ._log import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Literal
 
     from .._native import Charge, Decision
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     _Headers = Iterable[tuple[bytes, bytes]]
 
 __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer", "fetch"]
-
-logger: logging.Logger = logging.getLogger("orbgate.gate")
 
 
 class Allowed:
@@ -57,8 +56,15 @@ class Allowed:
 
     @property
     def token(self) -> BearerToken:
-        assert self._answer.token is not None, "only an allow makes this"
+        """Who calls. Raises RuntimeError for a public route, whose callers nobody asks for a token."""
+        if self._answer.token is None:
+            raise RuntimeError("a call of a public route has no token")
         return self._answer.token
+
+    @property
+    def public_template(self) -> str | None:
+        """The template of a public route, such as `/healthz`; None for a route of the policy."""
+        return self._answer.public_template
 
     def charge(self, body: bytes = b"") -> Charge | None:
         """What the call consumes; with the body of the request, whether it may consume bonus orbs, too."""
@@ -115,7 +121,8 @@ class Gate(_native.Gate):
 
     `tokens` is the configuration of the issuers, YAML as of `orbgate-token`. `fetch` gets the issuers' keys, by default with `urllib`.
     `challenge` is what a denied caller is told in `WWW-Authenticate`: "minimal" is `Bearer`, "full" names the error of RFC 6750, "none"
-    answers every denial with a bare 403, as `flat_403` does. `count` is called with the name of a counter and its labels; by default
+    answers every denial with a bare 403, as `flat_403` does. `public` are routes that need no token, such as `GET /healthz`: raises ValueError if
+    a path fits both one of them and a route of the policy. With `cors_preflight="pass"`, CORS preflight requests for declared routes pass. `count` is called with the name of a counter and its labels; by default
     OpenTelemetry counts, if it is installed. `audit` is called with a line of JSON for each decision.
     """
 
@@ -137,6 +144,8 @@ class Gate(_native.Gate):
         resource_metadata: str | None = None,
         flat_403: bool = False,
         ignore_method_override: bool = False,
+        public: Sequence[str] = (),
+        cors_preflight: Literal["deny", "pass"] = "deny",
         fetch: Callable[[str, float, int], Fetched] = fetch,
         count: Callable[[str, Mapping[str, str]], None] | None = None,
         audit: Callable[[str], object] | None = None,
@@ -150,7 +159,10 @@ class Gate(_native.Gate):
             resource_metadata=resource_metadata,
             flat_403=flat_403,
             ignore_method_override=ignore_method_override,
+            public=public,
+            cors_preflight=cors_preflight,
         )
+        gate.check_public(policy)
         gate.policy = policy
         gate._keys = Keys(gate, fetch)
         gate._count = counter() if count is None else count
@@ -160,7 +172,7 @@ class Gate(_native.Gate):
 
     @classmethod
     def from_files(cls, policy: str | os.PathLike[str], tokens: str | os.PathLike[str], **options: object) -> Gate:
-        """A gate of a policy's file and a file of issuers. Raises `PolicyError` or `ConfigError` with every fault, each with its place."""
+        """A gate of a policy's file and a file of issuers. Raises `PolicyError` or `ConfigError` with every error, each with its location."""
         with open(tokens, "rb") as file:
             text = file.read(_native.MAX_POLICY_BYTES + 1)  # the library says that it is too large
         return cls(Policy.from_file(policy), text, file=os.fspath(tokens), **options)  # type: ignore[arg-type]
@@ -168,8 +180,8 @@ class Gate(_native.Gate):
     def reload(self, file: str | os.PathLike[str]) -> Policy:
         """Puts a new version of the policy in force, and returns it: every later request is decided by it.
 
-        It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, or `OSError` if it
-        cannot be read, and then the former policy stays.
+        It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, `OSError` if it
+        cannot be read, or ValueError if a path fits both a public route and one of its routes, and then the former policy stays.
         """
         result = _names.LOAD_REFUSED
         try:
@@ -177,7 +189,8 @@ class Gate(_native.Gate):
             if not policy.has_end_marker:
                 result = _names.LOAD_UNFINISHED
                 raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
-        except (PolicyError, OSError) as error:
+            self.check_public(policy)
+        except (ValueError, OSError) as error:
             result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
             logger.error("the policy stays as it was: %s", error)
@@ -204,7 +217,7 @@ class Gate(_native.Gate):
 
     def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
         """What the service is told of an answer that allows its request."""
-        if not answer or answer.token is None:
+        if not answer or (answer.token is None and answer.public_template is None):
             raise ValueError("the request is denied")
         return Allowed(self, answer, method, target)
 
@@ -214,7 +227,7 @@ class Gate(_native.Gate):
         Call it when a service starts, and in its tests. Raises `RoutesDiffer`: under a policy with `GET /users/{id}`, callers of that route may
         call `GET /users/export`, too, unless the policy has it.
         """
-        differ = _native.check_routes(self.policy, list(routes))
+        differ = _native.check_routes(self, self.policy, list(routes))
         if differ is not None:
             raise RoutesDiffer(*differ)
 
@@ -250,7 +263,7 @@ class Gate(_native.Gate):
         return answer
 
     def _compared(self, answer: Answer, method: str | bytes, target: str | bytes, template: str) -> Answer:
-        route = answer.decision.route or ""
+        route = answer.decision.route or answer.public_template or ""
         answer = self.again(answer, method, target, template)
         if answer.misrouted is not None:
             self.warn(

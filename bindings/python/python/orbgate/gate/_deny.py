@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from . import Answer
 
-    _Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+    Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-async def deny(answer: Answer, status: int | None, kind: str, send: _Send) -> None:
+async def deny(answer: Answer, status: int | None, kind: str, send: Send) -> None:
     """Sends the status and headers of an answer, and an empty body."""
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
     if kind == "websocket":

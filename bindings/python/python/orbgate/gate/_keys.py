@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import time
 import weakref
+
+from ._log import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from .. import _native
     from ._fetch import Fetched
-
-logger = logging.getLogger("orbgate.gate")
 
 
 class Keys:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
     from typing import Any
 
-    from ._deny import _Send
+    from ._deny import Send
 
     _Scope = MutableMapping[str, Any]
 
@@ -27,7 +27,7 @@ class _Compared:
         self.router = router
         self.app = app
 
-    async def __call__(self, scope: _Scope, receive: Any, send: _Send) -> None:
+    async def __call__(self, scope: _Scope, receive: Any, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
             found = scope.get("orbgate")
             if not isinstance(found, Allowed):

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
     from typing import Any
 
-    from ._deny import _Send
+    from ._deny import Send
 
     _Scope = MutableMapping[str, Any]
     _Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-    _App = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+    _App = Callable[[_Scope, _Receive, Send], Awaitable[None]]
 
 __all__ = ["GateMiddleware", "allowed"]
 
@@ -55,7 +55,7 @@ class GateMiddleware:
         self.check = check
         self._is_reported = False
 
-    async def __call__(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+    async def __call__(self, scope: _Scope, receive: _Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._other(scope, receive, send)
             return
@@ -67,7 +67,7 @@ class GateMiddleware:
         answer = await self.gate._ask_async(method, target or b"", scope["headers"])
         if not answer:
             self.gate._note(answer)
-            # Not the caller's fault. Where every denial is a bare 403, this one is, too.
+            # Not the caller's error. Where every denial is a bare 403, this one is, too.
             status = 500 if target is None and answer.status != 403 else answer.status
             await deny(answer, status, scope["type"], send)
             return
@@ -105,7 +105,7 @@ class GateMiddleware:
         if unseen:
             self.gate.warn("the gate is inside a router, so it doesn't protect these routes: %s", unseen)
 
-    async def _other(self, scope: _Scope, receive: _Receive, send: _Send) -> None:
+    async def _other(self, scope: _Scope, receive: _Receive, send: Send) -> None:
         """The start and the end of the server, or what is no request."""
         if scope["type"] == "lifespan" and self.check is not None:
             try:

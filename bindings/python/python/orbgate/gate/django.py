@@ -90,12 +90,29 @@ def check(gate: Gate) -> None:
     try:
         gate.check_routes(served)
     except RoutesDiffer as differ:
+        if any(_FORMAT.search(route) for route, _ in differ.undeclared):
+            hint = "Format suffixes are other spellings of a route: set `include_format_suffixes = False` on the router, or use `SimpleRouter`."
+            raise RoutesDiffer(differ.undeclared, differ.unserved, f"{differ}\n{hint}") from None
         if differ.undeclared:
             raise
 
 
+# A group of a regular expression that takes one segment, as routers of Django REST framework write it: no slash can be in it.
+_SEGMENT = re.compile(
+    r"""\(\?P<(\w+)>
+    (?: \[\^[^\]\\]*/[^\]\\]*\] | \[-?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wd]|[A-Za-z0-9_.])+-?\] | \\[wd] )
+    (?: \+ | \{\d+(?:,\d*)?\} )\)""",
+    re.VERBOSE,
+)
+# The suffix that Django REST framework adds to routes: another spelling of each.
+_FORMAT = re.compile(r"\.\{\w+\}/\?$|[^/]\{\w+\}$")
+
+
 def _template(route: str) -> str:
-    """Django's `users/<int:id>` as `users/{id}`, and `<path:rest>` as `{*rest}`. A regular expression is not what a policy has."""
+    """Django's `users/<int:id>` as `users/{id}`, and `<path:rest>` as `{*rest}`. Of regular expressions, groups of one segment are translated."""
+    if _SEGMENT.search(route) or re.search(r"(?:^|/)\^|\$$", route):
+        route = re.sub(r"(^|/)\^", r"\1", _SEGMENT.sub(r"{\1}", route))
+        route = re.sub(r"\\([-._~])", r"\1", re.sub(r"(?:\$|\\Z)$", "", route))
     route = re.sub(r"<path:(\w+)>", r"{*\1}", route)
     return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
 
@@ -108,7 +125,9 @@ def _served(patterns: Any, prefix: str = "/") -> Iterator[tuple[str, list[str]]]
             yield from _served(pattern.url_patterns, route)
         else:
             view = getattr(pattern.callback, "view_class", None)
-            names = [] if view is None else [name for name in view.http_method_names if hasattr(view, name)]
+            # What a router of Django REST framework has bound.
+            actions = getattr(pattern.callback, "actions", None)
+            names = list(actions) if actions else [] if view is None else [name for name in view.http_method_names if hasattr(view, name)]
             yield route, [name.upper() for name in names if name not in ("head", "options")]
 
 

@@ -56,7 +56,7 @@ class GateMiddleware:
             self.gate._note(answer)
             status = HTTPStatus(answer.status or 403)
             if target is None and status != 403:
-                # Not the caller's fault. Where every denial is a bare 403, this one is, too.
+                # Not the caller's error. Where every denial is a bare 403, this one is, too.
                 status = HTTPStatus.INTERNAL_SERVER_ERROR
             start_response(f"{status.value} {status.phrase}", [*answer.headers, ("Content-Length", "0")])
             return [b""]

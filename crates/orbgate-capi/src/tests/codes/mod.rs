@@ -13,14 +13,14 @@ use super::layout::constants;
 #[test]
 fn every_language_has_the_codes() {
     let [status, effect, reason, detail, kind] = &families();
-    // Java finds a code by its place.
+    // Java finds a code by its index.
     for family in [reason, detail] {
         assert!(
             family
                 .codes
                 .iter()
                 .zip(1..)
-                .all(|(code, place)| code.number == place)
+                .all(|(code, location)| code.number == location)
         );
     }
     let cpp = [status, reason, detail, kind].map(Family::cpp).join("\n");
@@ -46,7 +46,7 @@ fn every_language_has_the_codes() {
     // Package gate, too, needs those of gates.
     let of_gates = numbers_of_go.iter().filter(|(name, _)| {
         let starts = ["FETCH_", "GATE_", "CHALLENGE_", "TEMPLATES_", "MATCHED_"];
-        let more = ["STEP_", "WITH_AUDIT", "ALLOW_BONUS_ORBS"];
+        let more = ["STEP_", "WITH_AUDIT", "ALLOW_BONUS_ORBS", "CORS_PREFLIGHT_"];
         starts
             .iter()
             .chain(&more)

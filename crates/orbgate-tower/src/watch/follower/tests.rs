@@ -130,7 +130,7 @@ fn no_second_thread_is_started_while_the_first_goes_on() {
 #[test]
 fn a_version_whose_compilation_panicked_is_tried_again() {
     let mut follower = follower(WatchSettings::every(INTERVAL));
-    follower.compile = |_, _| panic!("as a fault of the compiler would");
+    follower.compile = |_, _| panic!("as an error of the compiler would");
     let now = Instant::now();
     follower.look(text("two"), now);
     follower.look(text("two"), now);
@@ -217,7 +217,7 @@ fn what_is_counted_of_a_file() {
             shows("orbgate_policy_waiting 1");
         }
         shows("orbgate_policy_loads_total{result=\"refused\"} 1");
-        follower.compile = |_, _| panic!("as a fault of the compiler would");
+        follower.compile = |_, _| panic!("as an error of the compiler would");
         for _ in 0..3 {
             follower.look(text("three"), now);
             shows("orbgate_policy_waiting 1");

@@ -59,7 +59,7 @@ fn say(name: &str, engine: &Engine, method: &[u8], target: &[u8], scopes: &str) 
         allow_bonus_orbs_use: true,
     });
     let answer = if decision.is_allow() { "allow" } else { "deny" };
-    let route = decision.route().unwrap_or("-");
+    let route = decision.route_name().unwrap_or("-");
     let scope = decision.scope().map_or("-", |scope| scope.name());
     print!("{name}: {answer} {} {route} {scope}", decision.reason());
     match decision.charge() {

@@ -9,7 +9,7 @@ const JWKS: &[u8] = include_bytes!("../jwks.json");
 const TOKEN: &str = include_str!("../token.jwt");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Its panic is expected, and no fault to be printed.
+    // Its panic is expected, and no error to be printed.
     std::panic::set_hook(Box::new(|_| ()));
     let theirs = std::panic::catch_unwind(|| {
         let jwks: jsonwebtoken::jwk::JwkSet = serde_json::from_slice(JWKS).unwrap();

@@ -9,7 +9,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::cases::{CASES, count_cases};
-use crate::language::library::{Built, Profile};
+use crate::language::library::{Built, COMMAND, Profile};
 use crate::language::wasm;
 use crate::release::install;
 
@@ -125,7 +125,7 @@ impl<'a> Release<'a> {
             let folder = match self.quick {
                 // As the other steps build it.
                 true => {
-                    Program::parse("cargo build --workspace --all-features --bin orbgate").run()?;
+                    Program::parse(COMMAND).run()?;
                     self.project.target.join("debug")
                 }
                 false => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..findings import NO_CALLS, UNREAD
 from ..numbers import shown
 from ..._number import number
 from . import callers, calls, denials, orbs, parts, properties, scopes
@@ -17,19 +18,19 @@ if TYPE_CHECKING:
 
 def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
-    unread = [_unread(found, top)] if found.unread or found.broken else []
+    unread = [_unread(found, top)] if found.log.unread or found.log.broken else []
     if not found.calls:
         nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
-        return [*unread, Section("No calls", nothing, [], []), *_proved(found, top)]
+        return [*unread, Section(NO_CALLS, nothing, [], []), *_proved(found, top)]
     # A part of its own is for what has something to show.
     made = _sections(found, policy, top)
     rest = [(section.name, section.finding) for section in made if not section.tables]
-    return [*unread, *(section for section in made if section.tables), *([Section("Looked for, and nothing to list", "", [], [], rest)] if rest else [])]
+    return [*unread, *(section for section in made if section.tables), *([Section("No findings", "", [], [], rest)] if rest else [])]
 
 
 def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     return [
-        *([calls.served(found.served, found.unit, top)] if found.served.calls else []),
+        *([calls.served(found.served, found.times.unit, top)] if found.served.calls else []),
         *([] if found.changes is None else [calls.changes(found.changes, found.calls, policy.name, top)]),
         *_proved(found, top),
         calls.reasons(found),
@@ -51,14 +52,14 @@ def _proved(found: Figures, top: int) -> Sequence[Section]:
 
 
 def _unread(found: Figures, top: int) -> Section:
-    finding = f"Not decided, and not counted below: {number(found.unread, 'row')}."
-    if found.broken:
-        finding += f" After the rows before, the log breaks off: {shown(found.broken)}."
+    finding = f"Not decided, and not counted below: {number(found.log.unread, 'row')}."
+    if found.log.broken:
+        finding += f" After the rows before, the log breaks off: {shown(found.log.broken)}."
     rows = [
         (number(kind.rows), shown(kind.why), ", ".join([*map(number, kind.first), *(["…"] if kind.rows > len(kind.first) else [])]))
-        for kind in found.unread_by_reason
+        for kind in found.log.unread_by_reason
     ]
-    first = "first rows, over all files" if len(found.files) > 1 else "first rows"
+    first = "first rows, over all files" if len(found.log.files) > 1 else "first rows"
     columns = {"rows": NUMBER, "what is wrong with the first": WORDS, first: WORDS}
     table = parts.table("Rows that could not be read, by reason", columns, rows, top)
-    return Section("Unread rows", finding, [], [table] if rows else [])
+    return Section(UNREAD, finding, [], [table] if rows else [])

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 def callers(found: Figures, top: int) -> Section:
     name = "Denied callers"
-    if not found.callers:
+    if not found.callers.counts:
         return Section(name, "The log does not say who called.", [], [])
-    denied = [row for row in found.callers if row.denied]
-    callers = bound(found.different_callers, found.callers_is_exact, "caller")
+    denied = [row for row in found.callers.counts if row.denied]
+    callers = bound(found.callers.different, found.callers.is_exact, "caller")
     if not denied:
         return Section(name, f"No caller was denied; the log names {callers}.", [], [])
-    finding = f"Denied at least once: {bound(len(denied), found.callers_is_exact)} of {callers}. {parts.BY_POLICY}"
-    if len(denied) > MOST_BARS and found.callers_is_exact:
+    finding = f"Denied at least once: {bound(len(denied), found.callers.is_exact)} of {callers}. {parts.BY_POLICY}"
+    if len(denied) > MOST_BARS and found.callers.is_exact:
         first = sum(row.denied for row in denied[:MOST_BARS])
         finding += f" The first {MOST_BARS} have {share(first, sum(row.denied for row in denied))} of these denials."
-    if not found.callers_is_exact:
+    if not found.callers.is_exact:
         finding += " There are too many to tell all of them apart: here are those with most denials."
-    if found.without_caller:
-        lost = sum(row.calls for row in found.denials if row.caller is None)
-        finding += f" Left out, because they name no caller: {number(found.without_caller, 'call')}, {bound(lost, found.denials_is_exact)} of them denied."
+    if found.callers.without:
+        lost = sum(row.calls for row in found.denials.groups if row.caller is None)
+        finding += f" Left out, because they name no caller: {number(found.callers.without, 'call')}, {bound(lost, found.denials.is_exact)} of them denied."
     drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (
@@ -46,12 +46,12 @@ def callers(found: Figures, top: int) -> Section:
     chart = parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
     by_route = [
         (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
-        for row in found.caller_denials[:top]
+        for row in found.callers.denials[:top]
     ]
     what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "for": NAME}
     tables = [
         parts.table("Callers denied most", columns, rows, top, len(denied)),
-        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.caller_denials)),
+        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials)),
     ]
     return Section(name, finding, [chart], tables)
 

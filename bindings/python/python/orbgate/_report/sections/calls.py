@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...logs._text import NO_CALLER
-from ...logs._served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED
+from ..._count.served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED
+from ..._count.text import NO_CALLER
+from ..._number import number
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, timeline
+from ..findings import CHANGED, SERVER
 from ..numbers import bound, short_routes, share, shown
-from ..._number import number
 from ..served import CALLERS
 from . import parts
 from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
@@ -26,11 +27,11 @@ MOST_OF_A_NAME = 31
 
 
 def served(found: Served, unit: Unit | None, top: int) -> Section:
-    name = "Served against decided"
+    name = SERVER
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
     finding = (
         f"Calls with a status: {number(found.calls)}. Served though the policy denies them: {number(denied)}. Refused "
-        f"though it allows them: {number(allowed)}. Redirected: {number(found.redirected)}. {RULE}."
+        f"though it allows them: {number(allowed)}. Redirected: {number(found.redirected)}."
     )
     if found.without_status:
         finding += f" Without a status: {number(found.without_status, 'call')}."
@@ -46,7 +47,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
             )
             for row in of_kind[:top]
         ]
-        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first of them": CODE, "first row": NUMBER, "its call": CODE}
+        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first caller": CODE, "first row": NUMBER, "its call": CODE}
         if rows:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind)))
     callers = [
@@ -61,18 +62,18 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         tables.append(parts.table("Calls served or refused otherwise, by caller", {"caller": CODE, **both}, callers, top, len(found.callers)))
     if times:
         tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times)))
-    return Section(name, finding, [], tables)
+    return Section(name, finding, [], tables, definitions=f"{RULE}.")
 
 
 def _first(row: Mismatch) -> str:
-    """The first callers of a route, how many more there are, and whether some calls name none."""
-    more = row.callers - len(row.first_callers)
-    names = [*map(shown, row.first_callers), *([f"and {bound(more, row.callers < CALLERS)} more"] if more else [])]
+    """The first caller of a route, and how many more there are; or that its calls name none."""
+    more = row.callers - 1
+    names = [shown(row.first_callers[0]) + (f" +{number(more)}{'' if row.callers < CALLERS else ' or more'}" if more else "")] if row.first_callers else []
     return "\n".join([*names, *([NO_CALLER] if row.without_caller else [])])
 
 
 def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Section:
-    name, base = "Against the other policy", f"{shown(found.base_name or 'a policy without a name')}, {found.base}"
+    name, base = CHANGED, f"{shown(found.base_name or 'a policy without a name')}, {found.base}"
     if not found.rows:
         return Section(name, f"Decided alike by {base}: {number(calls, 'call')}, all of them.", [], [])
     finding = (
@@ -90,7 +91,7 @@ def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Se
 
 
 def reasons(found: Figures) -> Section:
-    denials = [row for row in found.reasons if row.decision == Effect.DENY]
+    denials = [row for row in found.decisions.reasons if row.decision == Effect.DENY]
     finding = "Every call was allowed."
     if denials:
         of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
@@ -98,7 +99,7 @@ def reasons(found: Figures) -> Section:
         finding = f"Denied: {of_all}" + ("." if is_tie else f"; most often because {denials[0].reason.explanation}.")
     drawn = []
     rows = []
-    for row in found.reasons:
+    for row in found.decisions.reasons:
         calls, part = number(row.calls), share(row.calls, found.calls)
         numbers = (row.calls, 0) if row.decision == Effect.ALLOW else (0, row.calls)
         drawn.append(Bar(str(row.reason), f"{calls} · {part}", numbers))
@@ -111,22 +112,22 @@ def reasons(found: Figures) -> Section:
 
 
 def routes(found: Figures, policy: Policy, top: int) -> Section:
-    called = {row.route for row in found.routes if row.route is not None and row.scope is not None}
+    called = {row.route for row in found.decisions.routes if row.route is not None and row.scope is not None}
     finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
-    nowhere = sum(row.denied for row in found.routes if row.route is None and row.scope is None)
-    if tokenless := sum(row.calls for row in found.probed):
+    nowhere = sum(row.denied for row in found.decisions.routes if row.route is None and row.scope is None)
+    if tokenless := sum(row.calls for row in found.unauthenticated.routes):
         finding += f" With those that have no valid token, at the route or path that they ask for: {number(tokenless, 'call')}."
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
     # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
-    reached = [row for row in found.routes if row.route is not None or row.scope is not None] or found.routes
-    also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere and len(reached) < len(found.routes) else ""
-    names = short_routes([parts.place(row) for row in reached[:MOST_BARS]])
+    reached = [row for row in found.decisions.routes if row.route is not None or row.scope is not None] or found.decisions.routes
+    also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere and len(reached) < len(found.decisions.routes) else ""
+    names = short_routes([parts.location(row) for row in reached[:MOST_BARS]])
     drawn = [Bar(name, parts.denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]
     lines = {str(route): number(route.line) for route in policy.routes()}
     rows = [
         (
-            parts.place(row),
+            parts.location(row),
             row.scope or "–",
             lines.get(row.route or "", "–"),
             number(row.allowed),
@@ -134,7 +135,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
             share(row.denied, row.allowed + row.denied),
             str(row.denied_for or "–"),
         )
-        for row in found.routes
+        for row in found.decisions.routes
     ]
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"denied mostly for": NAME}
@@ -144,40 +145,40 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
 
 def times(found: Figures, top: int) -> Section:
     name = "Over time"
-    if found.unit is None:
+    if found.times.unit is None:
         nothing = "The log has no times, so nothing can be said of when calls were made."
         return Section(name, nothing, [], [])
-    length = found.unit.name if found.unit.name[0].isdigit() else f"1 {found.unit.name}"
-    finding = f"Each bar: {length}, in UTC." if len(found.times) > 1 else f"All within {length}."
+    length = found.times.unit.name if found.times.unit.name[0].isdigit() else f"1 {found.times.unit.name}"
+    finding = f"Each bar: {length}, in UTC." if len(found.times.spans) > 1 else f"All within {length}."
     if found.without_time:
         finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
-    if found.outlying:
+    if found.times.outlying:
         finding += f" Left out, because their times are farther from all others than those are from each other: {number(found.outlying_calls, 'call')}, listed below."
     charts = []
     # One bar says no more than its number.
-    if len(found.times) > 1:
-        drawn = timeline(found.times, [(span.allowed, span.denied) for span in found.times], [ALLOWED, DENIED], found.unit.ticks)
+    if len(found.times.spans) > 1:
+        drawn = timeline(found.times.spans, [(span.allowed, span.denied) for span in found.times.spans], [ALLOWED, DENIED], found.times.unit.ticks)
         charts.append(parts.chart("Calls allowed and denied, over time", drawn, ALLOWED, DENIED))
-    rows = [(found.unit.label(span.start), number(span.allowed), number(span.denied)) for span in found.times]
+    rows = [(found.times.unit.label(span.start), number(span.allowed), number(span.denied)) for span in found.times.spans]
     columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER}
     tables = [parts.table("Calls over time", columns, rows, len(rows))]
-    if found.outlying:
-        far = [(row.named, number(row.calls), shown(row.where)) for row in found.outlying[:top]]
+    if found.times.outlying:
+        far = [(row.named, number(row.calls), shown(row.where)) for row in found.times.outlying[:top]]
         columns = {"time (UTC)": NAME, "calls": NUMBER, "first at": CODE}
-        tables.append(parts.table("Times far from all others", columns, far, top, len(found.outlying)))
+        tables.append(parts.table("Times far from all others", columns, far, top, len(found.times.outlying)))
     return Section(name, finding, charts, tables)
 
 
 def denials(found: Figures, top: int) -> Section:
     name = "Denials"
-    denials = [row for row in found.outcomes if row.decision == Effect.DENY]
+    denials = [row for row in found.decisions.outcomes if row.decision == Effect.DENY]
     if not denials:
         return Section(name, "No call was denied.", [], [])
     finding = "Denied calls by reason and route, each with its first call as an example; queries are left out."
     rows = [
         (
             str(row.reason) if row.detail is None else f"{row.reason}: {row.detail}",
-            parts.place(row),
+            parts.location(row),
             number(row.calls),
             _example(row),
         )

@@ -5,50 +5,69 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...logs._text import NO_CALLER
-from ..courses import LIMITS, RULE as COURSES, Period, second_of
-from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS
-from ..numbers import bound, share, shown
+from ..._count.text import NO_CALLER
 from ..._number import number
+from ..courses import LIMITS, RULE as COURSES, Period, second_of
+from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS
+from ..findings import CAUSES
+from ..numbers import bound, share, shown
 from . import parts
-from .parts import CODE, NAME, NUMBER, WORDS, Section
+from .parts import CODE, NAME, NUMBER, WORDS, Section, Table
 
 if TYPE_CHECKING:
     from ..denials import Denied
     from ..figures import Figures
 
+# What may do most harm first.
+CAPTIONS = {PROBE: "Callers that look like a probe", MISCONFIGURED: "Callers that look like a misconfigured client", STALE: "Callers that look like a stale client"}
+# Of how many scopes that a client lacks the page has a sentence each.
+MOST_REASONS = 3
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def told_apart(found: Figures, top: int) -> Section:
-    name, rows = "Denials told apart", found.denials
+    name, rows = CAUSES, found.denials.groups
     if not found.denied:
         return Section(name, "No call was denied.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
     calls = sum(row.calls for row in told)
-    said = f"look like something: {bound(calls, found.denials_is_exact)}; of the other {number(found.denied - calls)} nothing is said"
-    finding = (
-        f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}. {parts.BY_POLICY} "
-        f"{'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
+    said = f"look like something: {bound(calls, found.denials.is_exact)}; of the other {number(found.denied - calls)} nothing is said"
+    finding = f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}."
+    definitions = (
+        f"{parts.BY_POLICY} {'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
     )
     if any(row.half_least_seconds != row.half_seconds for row in rows):
-        finding += f" {LIMITS}."
+        definitions += f" {LIMITS}."
     if any(row.caller is None for row in rows):
         finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
+    if bounds := sum(row.pattern == UNKNOWN_PATHS and row.looks_like is None and row.paths >= PROBED_PATHS and not row.paths_in_hour_is_exact for row in rows):
+        finding += f" How many paths came within an hour is a lower bound in {number(bounds, 'group')}, of which calls have no time or came far out of order."
     if found.changes is None:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
-    period = None if found.first is None or found.last is None else Period(second_of(found.first), second_of(found.last))
-    verdicts = [(row.looks_like or "", parts.caller(row.caller), sentence(row, period, found.denials_is_exact), _rows(row), parts.call(row.method, row.target)) for row in told[:top]]
-    columns = {"looks like a": NAME, "caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
+    period = None if found.times.first is None or found.times.last is None else Period(second_of(found.times.first), second_of(found.times.last))
+    tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, period, found.denials.is_exact, top)) is not None]
     groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
         (parts.caller(row.caller), _common(row), shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
-    tables = [parts.table("What denied calls look like", columns, verdicts, top, len(told))] if told else []
-    return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))])
+    return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))], definitions=definitions)
+
+
+def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exact: bool, top: int) -> Table | None:
+    """The callers that look like something, a row each: a client may lack several scopes."""
+    by_caller: dict[str | None, list[Denied]] = {}
+    for row in rows:
+        by_caller.setdefault(row.caller, []).append(row)
+    listed = []
+    for caller, groups in [*by_caller.items()][:top]:
+        because = [sentence(row, period, is_exact) for row in groups[:MOST_REASONS]]
+        more = [number(len(groups) - MOST_REASONS, "more scope")] if len(groups) > MOST_REASONS else []
+        listed.append((parts.caller(caller), ". Also, ".join([*because, *more]), _rows(groups[0]), parts.call(groups[0].method, groups[0].target)))
+    columns = {"caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
+    return parts.table(CAPTIONS[what], columns, listed, top, len(by_caller)) if listed else None
 
 
 def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
@@ -65,7 +84,7 @@ def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
         lacked = f"lacked {shown(row.scope)}" if row.pattern == MISSING_SCOPE else f"had no user's token for {shown(row.scope)}"
         who, them = "calls without a caller" if row.caller is None else "calls of this caller", "it" if row.caller_lacks == 1 else "them"
         all_lacked = f"in all, denied {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
-        return f"{calls} {lacked}{before}, half of them within {_half(row, period)}{_carried(row)}; {all_lacked}"
+        return f"{calls} {lacked}{before}, half of them within {_half(row, period)}{_carried(row)}; {all_lacked}{_stopped(row, period)}"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, period)}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
@@ -86,6 +105,12 @@ def _common(row: Denied) -> str:
     if row.pattern != UNKNOWN_PATHS or not row.malformed:
         return row.pattern
     return "malformed" if row.malformed == row.calls else f"{row.pattern}, {number(row.malformed)} malformed"
+
+
+def _stopped(row: Denied, period: Period | None) -> str:
+    """When the last call was made that was counted: the client may have been corrected since."""
+    is_known = row.last is not None and period is not None
+    return f"; the last {'call' if row.is_exact else 'that was counted'} was at {_time(row.last)[: 10 if row.paths_in_hour is None else None]}" if is_known else ""
 
 
 def _when(row: Denied, period: Period | None) -> str:

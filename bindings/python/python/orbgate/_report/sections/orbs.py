@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...logs._served import REDIRECTED, REFUSED, SERVED, UNCLEAR
+from ..._count.served import REDIRECTED, REFUSED, SERVED, UNCLEAR
+from ..._number import number
 from ..charts import MOST_BARS, Bar, timeline
 from ..numbers import bound, short_routes, shown
-from ..._number import number
 from . import parts
 from .parts import CODE, CONSUMING, NAME, NUMBER, Chart, Section, Table
 
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from ..spans import Unit
 
 HERE = {"orbs stated": NUMBER, "calls": NUMBER, "calls unstated": NUMBER}
+# For an invoice: the same orbs and calls by what the server did.
+ANSWERED = {"orbs served": NUMBER, "orbs refused": NUMBER, "orbs unknown": NUMBER, "calls served": NUMBER, "unstated served": NUMBER}
 THERE = {"other policy: orbs stated": NUMBER, "its calls": NUMBER, "its calls unstated": NUMBER}
 
 
 def orbs(found: Figures, top: int) -> Section:
-    name, of, unit = "Orbs", found.orbs, found.unit
-    finding = f"{_sum(of.total)} {_most(of, unit)}".strip() if of.total.calls else "No call consumed orbs."
+    name, of, unit = "Orbs", found.orbs, found.times.unit
+    finding = f"{_sum(of.total, found.served.calls > 0)} {_most(of, unit)}".strip() if of.total.calls else "No call consumed orbs."
     if of.total.base_calls is not None:
         finding += f" {_base(of.total)}"
     if found.bonus_allowed:
@@ -35,16 +37,18 @@ def orbs(found: Figures, top: int) -> Section:
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], [])
     has_base = bool(of.total.base_calls)
-    return Section(name, finding, _charts(of, unit), _tables(of, unit, has_base, top))
+    return Section(name, finding, _charts(of, unit), _tables(of, unit, has_base, found.served.calls > 0, top))
 
 
-def _sum(of: Charged) -> str:
-    """What was consumed. A sum of orbs never goes without the calls that are not in it."""
+def _sum(of: Charged, has_statuses: bool) -> str:
+    """What would be charged. A sum of orbs never goes without the calls that are not in it."""
     calls, stated = number(of.calls, "call"), of.calls - of.unstated
     if not stated:
-        return f"Consume orbs: {calls}; the policy states no amount for any."
+        of_these = f", of which the server served {number(of.served_calls)}" if has_statuses else ""
+        return f"Consume orbs: {calls}{of_these}; the policy states no amount for any."
     rest = f"; {number(of.unstated, 'call')} more, for which it states none" if of.unstated else ""
-    return f"Consumed: {number(of.orbs, 'orb')}, by {number(stated, 'call')} for which the policy states an amount{rest}."
+    served = f", of which served {number(of.served_orbs)}, refused {number(of.refused_orbs)}, unknown {number(of.unknown_orbs)}" if has_statuses else ""
+    return f"Would be charged: {number(of.orbs, 'orb')}{served}, by {number(stated, 'call')} for which the policy states an amount{rest}."
 
 
 def _base(of: Charged) -> str:
@@ -57,7 +61,7 @@ def _base(of: Charged) -> str:
 
 def _answered(found: Figures) -> str:
     """That a decision is no answer of the server, which may have refused what the policy allows."""
-    said = "Orbs follow from the decisions alone, also for a call that the server did not serve"
+    said = "Orbs follow from the decisions, even for a call that the server did not serve"
     if not found.served.calls:
         return f"{said}; the log has no status that would say so."
     others = [row for row in found.orbs.answered if row.served != SERVED]
@@ -95,7 +99,7 @@ def _most(of: Orbs, unit: Unit | None) -> str:
     if not most.orbs:
         return f"Most such calls were made {span}: {number(most.calls)}."
     rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
-    return f"Orbs were consumed most {span}: {number(most.orbs, 'orb')}{rest}."
+    return f"Most orbs would be charged {span}: {number(most.orbs, 'orb')}{rest}."
 
 
 def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
@@ -103,7 +107,7 @@ def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
     what = "Orbs" if of.total.orbs else "Calls that consume orbs"
     consuming = of.routes.where(lambda row: row.calls)
     routes = consuming[:MOST_BARS]
-    names = short_routes([parts.place(row) for row in routes])
+    names = short_routes([parts.location(row) for row in routes])
     drawn = [Bar(name, _said(row), (row.orbs if of.total.orbs else row.calls,)) for name, row in zip(names, routes)]
     charts = [parts.bars(f"{what}, by route", drawn, CONSUMING, count=len(consuming))] if drawn else []
     if unit is not None and len(of.times) > 1 and any(span.calls for span in of.times):
@@ -118,22 +122,23 @@ def _said(row: Any) -> str:
     return number(row.orbs, "orb") + (f", {number(row.unstated, 'call')} unstated" if row.unstated else "")
 
 
-def _tables(of: Orbs, unit: Unit | None, has_base: bool, top: int) -> list[Table]:
-    columns = HERE | (THERE if has_base else {})
-    routes = [(parts.place(row), shown(row.scope), *_numbers(row)) for row in of.routes]
-    scopes = [(shown(row.scope), *_numbers(row)) for row in of.scopes]
-    callers = [(parts.caller(row.caller), *_numbers(row, row.is_exact)) for row in of.callers[:top]]
+def _tables(of: Orbs, unit: Unit | None, has_base: bool, has_statuses: bool, top: int) -> list[Table]:
+    columns = HERE | (ANSWERED if has_statuses else {}) | (THERE if has_base else {})
+    routes = [(parts.location(row), shown(row.scope), *_numbers(row, has_statuses)) for row in of.routes]
+    scopes = [(shown(row.scope), *_numbers(row, has_statuses)) for row in of.scopes]
+    callers = [(parts.caller(row.caller), *_numbers(row, has_statuses, row.is_exact)) for row in of.callers[:top]]
     tables = [
         parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top),
         parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top),
         parts.table("Orbs by caller", {"caller": CODE, **columns}, callers, top, len(of.callers)),
     ]
     if unit is not None:
-        times = [(unit.label(row.start), *_numbers(row)) for row in of.times if row.calls or row.base_calls]
+        times = [(unit.label(row.start), *_numbers(row, has_statuses)) for row in of.times if row.calls or row.base_calls]
         tables.append(parts.table("Orbs over time", {"from (UTC)": NAME, **columns}, times, len(times)))
     return tables
 
 
-def _numbers(row: Any, is_exact: bool = True) -> Sequence[str]:
-    numbers = row.orbs, row.calls, row.unstated, row.base_orbs, row.base_calls, row.base_unstated
+def _numbers(row: Any, has_statuses: bool, is_exact: bool = True) -> Sequence[str]:
+    answered = (row.served_orbs, row.refused_orbs, row.unknown_orbs, row.served_calls, row.served_unstated) if has_statuses else ()
+    numbers = row.orbs, row.calls, row.unstated, *answered, row.base_orbs, row.base_calls, row.base_unstated
     return [bound(count, is_exact) for count in numbers if count is not None]

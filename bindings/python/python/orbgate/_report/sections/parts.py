@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
+from ..._count.text import NO_CALLER
+from ..._number import number
 from .. import charts
 from ..charts import Bar, Series
 from ..numbers import bound, share, shown
-from ...logs._text import NO_CALLER
-from ..._number import number
 
 if TYPE_CHECKING:
     from ..denials import Denied
@@ -29,8 +30,8 @@ UNKNOWN = Series("carried, and not of the policy", "idle")
 # What the word means on the page: the server may have done otherwise.
 BY_POLICY = "Denied means denied by this policy, decided anew for each call, whatever the server did."
 
-# From more rows on a table says how many it has: on a screen it may be a box that is scrolled.
-FEW_ROWS = 8
+# From more rows on a table says how many it has, and folds in all but the first ones.
+FEW_ROWS, SEEN = 8, 5
 
 
 class Chart(NamedTuple):
@@ -58,6 +59,11 @@ class Table(NamedTuple):
     more: int
 
     @property
+    def folded(self) -> int:
+        """How many rows are folded in."""
+        return len(self.rows) - SEEN if len(self.rows) > FEW_ROWS else 0
+
+    @property
     def said(self) -> str:
         """How many rows there are, where that cannot be seen at once."""
         rows = number(len(self.rows), "row")
@@ -65,16 +71,31 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the page; without anything to draw or list it is its sentence, or several with their names."""
+    """A part of the page; without anything to draw or list it is its sentence, or several with their names. Its definitions are folded in."""
 
     name: str
     finding: str
     charts: Sequence[Chart]
     tables: Sequence[Table]
     sentences: Sequence[tuple[str, str]] = ()
+    definitions: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Where links to it go."""
+        return anchor(self.name)
 
 
-def place(row: RouteCount | RouteOrbs | Outcome) -> str:
+def anchor(name: str) -> str:
+    """The location of a section on the page.
+
+    >>> anchor("Server responses and policy decisions")
+    'server-responses-and-policy-decisions'
+    """
+    return re.sub("[^a-z]+", "-", name.lower())
+
+
+def location(row: RouteCount | RouteOrbs | Outcome) -> str:
     """The route, or the one that a call without a valid token asks for; or, without any, the scope that was asked for."""
     return row.route or getattr(row, "about", None) or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..findings import PROPERTIES
 from ..numbers import shown
 from ..._number import number
 from . import parts
 from .parts import CODE, NAME, NUMBER, WORDS, Section
 
 if TYPE_CHECKING:
-    from ..._property import Properties, PropertyResult, Witness
+    from ..._property import PropertyResult, Witness
+    from ..proved import Properties
 
 # A property is a line of a file that somebody wrote, and must be read to its end.
 MOST_OF_A_PROPERTY = 400
@@ -40,7 +42,7 @@ def properties(found: Properties, top: int) -> Section:
     if against:
         columns = {"property": CODE, "token": CODE, "may make the call": CODE, "by": WORDS, "policy line": NUMBER}
         tables.append(parts.table("Requests that are allowed against them", columns, against, top))
-    return Section("Properties", finding, [], tables)
+    return Section(PROPERTIES, finding, [], tables)
 
 
 def _because(row: PropertyResult) -> str:

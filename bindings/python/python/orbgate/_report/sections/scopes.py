@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from ...logs._columns import SPACE
-from ..charts import MOST_BARS, Bar
-from ..numbers import bound, short_routes, shown
 from ..._number import number
+from ..._read.columns import SPACE
+from ..charts import MOST_BARS, Bar
+from ..findings import UNKNOWN as UNKNOWN_SCOPES
+from ..findings import UNUSED as UNUSED_GRANTS
+from ..numbers import bound, short_routes, shown
 from . import parts
 from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, WORDS, Section, Table
 
@@ -18,31 +20,31 @@ if TYPE_CHECKING:
     from ..figures import CallerScope, Figures
 
 # What may be wrong with a scope, by the signs of it, the first that has one; without any of them nothing need be.
-FAULTS = {"the text of a list, no list": '["', "a comma, where spaces divide scopes": ",", "a space inside one scope": SPACE}
+ERRORS = {"the text of a list, no list": '["', "a comma, where spaces divide scopes": ",", "a space inside one scope": SPACE}
 ANOTHER = "of another service, or misspelt"
 # How like a scope of the policy one is that may be meant for it, of 1 for the same: `difflib`, by the letters that they share in order.
 NEAR = 0.85
 
 
 def unused(found: Figures, policy: Policy, top: int) -> Section:
-    name = "Unused scopes"
-    if not found.scopes:
+    name = UNUSED_GRANTS
+    if not found.scopes.granted:
         return Section(name, f"No valid token of the log carries a scope of the policy.{_invalid(found)}", [], [])
     tables = _unused_by_caller(found, top)
     pairs = found.unused_by_caller
     by_caller = ""
-    if found.callers:
+    if found.callers.counts:
         holders = len({use.caller for use in pairs})
-        held = bound(len(pairs), found.caller_scopes_is_exact, "scope")
-        of_all = bound(found.different_callers, found.callers_is_exact, "caller")
+        held = bound(len(pairs), found.scopes.by_caller_is_exact, "scope")
+        of_all = bound(found.callers.different, found.callers.is_exact, "caller")
         by_caller = f" Held by a caller and never used by it: {held}, by {number(holders)} of {of_all}."
-        if not pairs and found.caller_scopes_is_exact:
+        if not pairs and found.scopes.by_caller_is_exact:
             by_caller = " No caller holds one that it never uses."
         by_caller += _unnamed(found)
     if not found.unused:
-        finding = f"Granted scopes that the policy has: {number(len(found.scopes))}. Each was used by somebody.{by_caller}{_invalid(found)}"
+        finding = f"Granted scopes that the policy has: {number(len(found.scopes.granted))}. Each was used by somebody.{by_caller}{_invalid(found)}"
         return Section(name, finding, [], tables)
-    of_all = f"{number(len(found.unused))} of {number(len(found.scopes), 'granted scope')} that the policy has"
+    of_all = f"{number(len(found.unused))} of {number(len(found.scopes.granted), 'granted scope')} that the policy has"
     finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}{_invalid(found)}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
@@ -55,7 +57,7 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
 def _unused_by_caller(found: Figures, top: int) -> list[Table]:
     """The callers who hold most that they never use."""
     held: defaultdict[str, list[CallerScope]] = defaultdict(list)
-    for use in found.caller_scopes:
+    for use in found.scopes.by_caller:
         held[use.caller].append(use)
     unused = {caller: [use.scope for use in uses if not use.used] for caller, uses in held.items()}
     callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-len(unused[caller]), caller))
@@ -68,27 +70,27 @@ def _unused_by_caller(found: Figures, top: int) -> list[Table]:
 
 
 def unknown(found: Figures, policy: Policy, top: int) -> Section:
-    name = "Unknown scopes"
-    if not found.unknown:
+    name = UNKNOWN_SCOPES
+    if not found.unknown.scopes:
         return Section(name, f"Valid tokens carry no scope that the policy does not have.{_invalid(found)}", [], [])
-    scopes = bound(found.unknown_scopes, found.unknown_is_exact, "scope")
-    faults = Counter(_fault(row.scope) for row in found.unknown)
+    scopes = bound(found.unknown.different, found.unknown.is_exact, "scope")
+    errors = Counter(_error(row.scope) for row in found.unknown.scopes)
     finding = f"Valid tokens carry {scopes} that the policy does not have. They permit nothing, and may be those of another service, or misspelt."
-    if faults.keys() != {ANOTHER}:
-        said = ", ".join(f"{fault}: {bound(faults[fault], found.unknown_is_exact)}" for fault in (*FAULTS, ANOTHER) if faults[fault])
+    if errors.keys() != {ANOTHER}:
+        said = ", ".join(f"{error}: {bound(errors[error], found.unknown.is_exact)}" for error in (*ERRORS, ANOTHER) if errors[error])
         finding = f"Valid tokens carry {scopes} that the policy does not have. They permit nothing. What may be wrong with them: {said}."
-    first = found.unknown[: max(top, MOST_BARS)]
+    first = found.unknown.scopes[: max(top, MOST_BARS)]
     names = [scope.scope for scope in policy.scopes()]
     rows = [(shown(row.scope), _meant(row.scope, names), bound(row.granted, row.is_exact)) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (row.granted,)) for row, (scope, _, calls) in zip(first, rows)]
-    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown_scopes)
-    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown_scopes)]
-    if found.unknown_by_caller:
-        holders = bound(len({row.caller for row in found.unknown_by_caller}), found.unknown_by_caller_is_exact, "caller")
+    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown.different)
+    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown.different)]
+    if found.unknown.by_caller:
+        holders = bound(len({row.caller for row in found.unknown.by_caller}), found.unknown.by_caller_is_exact, "caller")
         finding += f" They are carried by tokens of {holders}.{_unnamed(found)}"
-        held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown_by_caller[:top]]
+        held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown.by_caller[:top]]
         columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
-        tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown_by_caller)))
+        tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown.by_caller)))
     return Section(name, f"{finding}{_invalid(found)}", [chart], tables)
 
 
@@ -99,30 +101,30 @@ def _invalid(found: Figures) -> str:
 
 def _unnamed(found: Figures) -> str:
     """The calls that are of no caller."""
-    return f" By caller, those that name none are left out: {number(found.without_caller, 'call')}." if found.without_caller else ""
+    return f" By caller, those that name none are left out: {number(found.callers.without, 'call')}." if found.callers.without else ""
 
 
-def _fault(scope: str) -> str:
+def _error(scope: str) -> str:
     """What is likely wrong with a scope that the policy does not have."""
-    return next((fault for fault, signs in FAULTS.items() if any(sign in scope for sign in signs)), ANOTHER)
+    return next((error for error, signs in ERRORS.items() if any(sign in scope for sign in signs)), ANOTHER)
 
 
 def _meant(scope: str, names: list[str]) -> str:
     """The same, with the scope of the policy that it is most like, if it is like one. For the first ones only: it compares with each."""
-    near = get_close_matches(scope, names, 1, NEAR) if _fault(scope) == ANOTHER else []
-    return f"misspelt for {near[0]}?" if near else _fault(scope)
+    near = get_close_matches(scope, names, 1, NEAR) if _error(scope) == ANOTHER else []
+    return f"misspelt for {near[0]}?" if near else _error(scope)
 
 
 def missing(found: Figures, top: int) -> Section:
     name = "Missing scopes"
-    if not found.missing:
+    if not found.scopes.missing:
         return Section(name, "No call was denied because it lacked a scope.", [], [])
-    calls = sum(row.calls for row in found.missing)
-    lacked = number(len(found.missing), "scope")
+    calls = sum(row.calls for row in found.scopes.missing)
+    lacked = number(len(found.scopes.missing), "scope")
     finding = f"Denied only because a scope was missing: {number(calls, 'call')}, which lacked {lacked}."
-    drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.missing]
-    short = iter(short_routes([route for row in found.missing for route in row.routes]))
-    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes])) for row in found.missing]
+    drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.scopes.missing]
+    short = iter(short_routes([route for row in found.scopes.missing for route in row.routes]))
+    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes])) for row in found.scopes.missing]
     columns = {"scope": CODE, "denied calls": NUMBER, "routes that were called": CODE}
     chart = parts.bars("Denied calls by the scope that they lacked", drawn, DENIED)
     return Section(name, finding, [chart], [parts.table("Scopes that denied calls lacked", columns, rows, top)])
@@ -131,8 +133,8 @@ def missing(found: Figures, top: int) -> Section:
 def probed(found: Figures, top: int) -> Section:
     name = "Without a token"
     # A path alone is one that the policy has with other methods.
-    routes = [row for row in found.probed if not row.route.startswith("/")]
-    calls, all_calls = (sum(row.calls for row in rows) for rows in (routes, found.probed))
+    routes = [row for row in found.unauthenticated.routes if not row.route.startswith("/")]
+    calls, all_calls = (sum(row.calls for row in rows) for rows in (routes, found.unauthenticated.routes))
     finding = f"Called without a valid token: {number(len(routes), 'route')}, by {number(calls, 'call')}."
     if not routes:
         finding = "No route was called without a valid token, by a method that the policy declares for it."
@@ -140,14 +142,14 @@ def probed(found: Figures, top: int) -> Section:
         finding += f" To a path of the policy, by a method that it does not declare for it, as a preflight's OPTIONS: {number(all_calls - calls, 'such call')}."
     if found.tokenless > all_calls:
         finding += f" To no path of the policy: {number(found.tokenless - all_calls, 'such call')}."
-    malformed = ((found.malformed_without_token, "without a token"), (found.malformed_with_invalid_token, "with one of no known kind"))
+    malformed = ((found.unauthenticated.malformed_without_token, "without a token"), (found.unauthenticated.malformed_with_invalid_token, "with one of no known kind"))
     if more := " and ".join(f"{number(count, 'call')} {which}" for count, which in malformed if count):
         finding += f" Malformed, and so denied before their token was asked for: {more}."
-    if not found.probed:
+    if not found.unauthenticated.routes:
         return Section(name, finding, [], [])
-    names = short_routes([row.route for row in found.probed[:MOST_BARS]])
-    drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.probed)]
-    rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.probed]
+    names = short_routes([row.route for row in found.unauthenticated.routes[:MOST_BARS]])
+    drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.unauthenticated.routes)]
+    rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.unauthenticated.routes]
     columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
-    chart = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(found.probed))
+    chart = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(found.unauthenticated.routes))
     return Section(name, finding, [chart], [parts.table("Routes and paths called without a valid token", columns, rows, top)])

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param allow the {@code Allow} of a denial
  * @param refused why the token is refused: a code for logs, of which the caller learns nothing
  * @param token what is known of the token; none where none is right
+ * @param publicTemplate the template of an allowed request that needs no token; else empty
  */
 public record Answer(
         Decision decision,
@@ -19,12 +20,13 @@ public record Answer(
         Optional<String> wwwAuthenticate,
         Optional<String> allow,
         Optional<String> refused,
-        Optional<BearerToken> token) {
+        Optional<BearerToken> token,
+        Optional<String> publicTemplate) {
 
     /** Whatever is not wholly an allow has the status of a denial. */
     public Answer {
         Objects.requireNonNull(decision, "decision");
-        if (httpStatus == 0 && !(decision.isAllow() && token.isPresent())) {
+        if (httpStatus == 0 && !(decision.isAllow() && (token.isPresent() || publicTemplate.isPresent()))) {
             httpStatus = Layout.DEFAULT_HTTP_STATUS;
         }
     }
@@ -33,19 +35,19 @@ public record Answer(
     public static Answer of(Reason reason, BearerToken token) {
         Decision decision = Decision.of(reason);
         Optional<String> none = Optional.empty();
-        return new Answer(decision, decision.httpStatus(), none, none, none, Optional.of(token));
+        return new Answer(decision, decision.httpStatus(), none, none, none, Optional.of(token), none);
     }
 
     /** The allow that a call comes from. */
     static Answer of(Call allowed) {
         Optional<String> none = Optional.empty();
-        return new Answer(allowed.decision(), 0, none, none, none, Optional.of(allowed.token()));
+        return new Answer(allowed.decision(), 0, none, none, none, allowed.bearer(), allowed.publicTemplate());
     }
 
     /** A denial without a decision. */
     static Answer denied() {
         Optional<String> none = Optional.empty();
-        return new Answer(Decision.of(Reason.UNKNOWN), Layout.DEFAULT_HTTP_STATUS, none, none, none, Optional.empty());
+        return new Answer(Decision.of(Reason.UNKNOWN), Layout.DEFAULT_HTTP_STATUS, none, none, none, Optional.empty(), none);
     }
 
     /** Whether the request may pass. */
@@ -55,6 +57,6 @@ public record Answer(
 
     /** What the service is told of an allowed request; empty for a denial. */
     public Optional<Call> call() {
-        return isAllow() ? token.map(known -> new Call(decision, known)) : Optional.empty();
+        return isAllow() ? Optional.of(new Call(decision, token, publicTemplate)) : Optional.empty();
     }
 }

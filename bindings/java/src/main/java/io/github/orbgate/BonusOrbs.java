@@ -1,5 +1,9 @@
 package io.github.orbgate;
 
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+
 /** Whether a request says {@code allowBonusOrbsUse: true}. */
 public enum BonusOrbs {
     /** It does not. */
@@ -7,7 +11,23 @@ public enum BonusOrbs {
     /** It does. */
     ALLOW(Layout.ALLOW_BONUS_ORBS);
 
+    private static final AtomicBoolean SAID = new AtomicBoolean();
+
     final int flags;
+
+    /** What a function of the service says of a request: {@code REFUSE} if it throws, which is logged once. */
+    public static <T> BonusOrbs of(Function<? super T, BonusOrbs> bonus, T request) {
+        try {
+            return Objects.requireNonNull(bonus.apply(request), "bonus");
+        } catch (Throwable failed) { // A lambda can throw anything, such as the error of a class that is missing.
+            if (!SAID.getAndSet(true)) {
+                // Not in a constant: who only decides needs no logging.
+                System.Logger logger = new QuietLogger(System.getLogger(BonusOrbs.class.getName()));
+                logger.log(System.Logger.Level.ERROR, "no request gets bonus orbs if the function for them fails", failed);
+            }
+            return REFUSE;
+        }
+    }
 
     /** What the whole body of a request says: {@code ALLOW} if it is a JSON object that says so, once. */
     public static BonusOrbs in(byte[] body) {

@@ -183,7 +183,7 @@ final class Core {
         switch (status) {
             case Layout.STATUS_OK -> {}
             case Layout.STATUS_INVALID_ARGUMENT -> throw new OrbgateException("the library refused an argument");
-            case Layout.STATUS_PANIC -> throw new OrbgateException("the library caught a fault of its own");
+            case Layout.STATUS_PANIC -> throw new OrbgateException("the library caught an error of its own");
             default -> throw new OrbgateException("the library answered with status " + status);
         }
     }

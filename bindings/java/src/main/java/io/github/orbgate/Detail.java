@@ -54,7 +54,7 @@ public enum Detail {
 
     private final String word = name().toLowerCase(Locale.ROOT);
 
-    /** The constant of the library's number, which is its place. */
+    /** The constant of the library's number, which is its index. */
     static Detail of(int number) {
         return number < VALUES.length ? VALUES[number] : UNKNOWN;
     }

@@ -45,7 +45,7 @@ public final class Engine implements Policy, AutoCloseable {
     /**
      * Compiles a policy from the text of a policy file.
      *
-     * @throws PolicyException if it has faults; it names each with its line and column
+     * @throws PolicyException if it has errors; it names each with its line and column
      */
     public static Engine fromYaml(String yaml) {
         return fromYaml(Text.ofPolicy(yaml, "yaml"));
@@ -54,7 +54,7 @@ public final class Engine implements Policy, AutoCloseable {
     /**
      * Compiles a policy from the bytes of a policy file.
      *
-     * @throws PolicyException if it has faults; it names each with its line and column
+     * @throws PolicyException if it has errors; it names each with its line and column
      */
     public static Engine fromYaml(byte[] yaml) {
         Objects.requireNonNull(yaml, "yaml");
@@ -68,7 +68,7 @@ public final class Engine implements Policy, AutoCloseable {
     /**
      * Compiles a policy from a stream, as of a resource of the program. It reads to the end, but no more than a policy may have.
      *
-     * @throws PolicyException if it has faults; it names each with its line and column
+     * @throws PolicyException if it has errors; it names each with its line and column
      * @throws IOException if the stream cannot be read
      */
     public static Engine fromYaml(InputStream yaml) throws IOException {
@@ -78,7 +78,7 @@ public final class Engine implements Policy, AutoCloseable {
     /**
      * Compiles a policy from a file, of any file system.
      *
-     * @throws PolicyException if it has faults; it names each with its line and column
+     * @throws PolicyException if it has errors; it names each with its line and column
      * @throws IOException if the file cannot be read, as {@link java.nio.file.NoSuchFileException}
      */
     public static Engine fromFile(Path path) throws IOException {
@@ -201,7 +201,7 @@ public final class Engine implements Policy, AutoCloseable {
         byte[] text = Text.bytes(scopes, "scopes");
         NativeBuffer out = new NativeBuffer(8);
         Core.check(open().during(engine -> Library.ABI.call(
-                "orbgate_scope_set_from_text", engine, text, (long) text.length, out.address)));
+                "orbgate_scope_set_from_string", engine, text, (long) text.length, out.address)));
         return new ScopeSet(out.bytes.getLong(0));
     }
 
@@ -253,6 +253,36 @@ public final class Engine implements Policy, AutoCloseable {
     /** The whole table as one JSON document, as {@code orbgate table --format json} prints it. */
     public String tableJson() {
         return text("orbgate_engine_table_json");
+    }
+
+    /**
+     * Answers a question about the policy: {@code check}, {@code diff}, {@code explain}, {@code lint}, {@code needs}, {@code reach},
+     * {@code table}, {@code unused} or {@code who}. Arguments and answer are JSON; the answer is what {@code orbgate QUESTION --json}
+     * prints.
+     *
+     * @throws OrbgateException if there is no such question, or the arguments are not its own
+     * @throws PolicyException if {@code diff} gets a policy with errors
+     */
+    public String ask(String question, String arguments) {
+        byte[] name = Text.bytes(question, "question");
+        byte[] json = Text.bytes(arguments, "arguments");
+        return open().during(engine -> {
+            NativeBuffer out = new NativeBuffer(16);
+            int status = Library.ABI.call(
+                    "orbgate_engine_ask", engine, name, (long) name.length, json, (long) json.length, out.address, out.address + 8);
+            try {
+                Problem.check(status, out.bytes.getLong(8));
+            } catch (IOException impossible) {
+                throw Problem.withoutFile(impossible);
+            }
+            long answer = out.bytes.getLong(0);
+            try {
+                Core.check(Library.ABI.call("orbgate_answer_json", answer, out.address));
+                return out.text(0);
+            } finally {
+                Library.ABI.call("orbgate_answer_free", answer);
+            }
+        });
     }
 
     /** One of the texts of the engine, by the function that gives it; null where there is none. */

@@ -25,7 +25,7 @@ import java.util.function.Predicate;
  * end. Only a request whose keys are not there yet waits, and a virtual thread leaves its carrier meanwhile.
  */
 public final class Gate implements Guard, AutoCloseable {
-    private static final System.Logger LOGGER = System.getLogger(Gate.class.getName());
+    private static final System.Logger LOGGER = new QuietLogger(System.getLogger(Gate.class.getName()));
 
     private final Handle policy;
     private final Machine machine;
@@ -33,11 +33,13 @@ public final class Gate implements Guard, AutoCloseable {
     private final BiConsumer<String, Map<String, String>> count;
     private final Consumer<String> audit;
     private final AtomicBoolean saidMisrouted = new AtomicBoolean();
+    private final AtomicBoolean saidUncounted = new AtomicBoolean();
+    private final AtomicBoolean saidUnaudited = new AtomicBoolean();
     private final Set<Pair> agreed = ConcurrentHashMap.newKeySet();
 
     private Gate(Builder builder) {
         policy = builder.policy;
-        machine = new Machine(builder.tokens, builder.flags, builder.challenge);
+        machine = new Machine(builder.tokens, builder.flags, builder.challenge, builder.publicRoutes, builder.corsPreflight);
         keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
@@ -48,7 +50,7 @@ public final class Gate implements Guard, AutoCloseable {
      *
      * @param policy holds the policy in force: store another engine, and the next request is decided by it
      * @param tokens which tokens count: the text of a token configuration
-     * @throws ConfigurationException if that has faults; it names each with its line and column
+     * @throws ConfigurationException if that has errors; it names each with its line and column
      */
     public static Gate of(Handle policy, String tokens) {
         return builder(policy, tokens).build();
@@ -84,7 +86,9 @@ public final class Gate implements Guard, AutoCloseable {
      */
     @Override
     public Answer askAgain(GateRequest request, Call allowed) {
-        Optional<String> route = allowed.decision().route();
+        Optional<String> route = allowed.publicTemplate()
+                .map(template -> request.method() + " " + template)
+                .or(allowed.decision()::route);
         boolean agrees = route.isPresent()
                 && request.matched().filter(template -> agree(new Pair(route.get(), template))).isPresent();
         return agrees ? Answer.of(allowed) : ask(request, answer -> !answer.isAllow());
@@ -120,7 +124,9 @@ public final class Gate implements Guard, AutoCloseable {
             misrouted(step);
         }
         if (step.audit != null) {
-            audit.accept(step.audit);
+            observe(() -> audit.accept(step.audit), saidUnaudited, "audit lines are lost, because the function for them fails", () -> {
+                count(Names.AUDIT_LOST_TOTAL, Map.of());
+            });
         }
         return seen(step.answer);
     }
@@ -157,12 +163,19 @@ public final class Gate implements Guard, AutoCloseable {
         return answer;
     }
 
-    /** No answer depends on who counts. */
     private void count(String counter, Map<String, String> labels) {
+        observe(() -> count.accept(counter, labels), saidUncounted, "decisions are not counted, because the counter fails", () -> {});
+    }
+
+    /** Calls a function of the service. No answer depends on it: what it throws is logged once. */
+    private static void observe(Runnable observer, AtomicBoolean isSaid, String message, Runnable lost) {
         try {
-            count.accept(counter, labels);
-        } catch (RuntimeException failed) {
-            LOGGER.log(Level.ERROR, "a request is not counted, because the counter has failed", failed);
+            observer.run();
+        } catch (Throwable failed) { // A lambda can throw anything, such as the error of a class that is missing.
+            if (!isSaid.getAndSet(true)) {
+                LOGGER.log(Level.ERROR, message, failed);
+            }
+            lost.run();
         }
     }
 
@@ -179,9 +192,9 @@ public final class Gate implements Guard, AutoCloseable {
 
     /**
      * Puts a new version of the policy in force, from a file: every later request is decided by it. The file must end in the end
-     * marker, so that half a file is never taken; otherwise, and if it has faults, the former policy stays.
+     * marker, so that half a file is never taken; otherwise, and if it has errors, the former policy stays.
      *
-     * @throws PolicyException if it has faults or no end marker
+     * @throws PolicyException if it has errors or no end marker
      * @throws IOException if the file cannot be read
      */
     public void reload(Path file) throws IOException {
@@ -190,8 +203,9 @@ public final class Gate implements Guard, AutoCloseable {
             if (!next.hasEndMarker()) {
                 result = Names.LOAD_UNFINISHED;
                 String message = "the policy has no end marker, the line `...`: it may be half-written";
-                throw new PolicyException(message, 1, 1, List.of(new Fault(1, 1, message))).in(file);
+                throw new PolicyException(message, 1, 1, List.of(new Diagnostic(1, 1, message))).in(file);
             }
+            check(next);
             policy.store(next);
             result = Names.LOAD_LOADED;
             LOGGER.log(Level.INFO, () -> "a policy is in force: " + next.digest());
@@ -247,7 +261,20 @@ public final class Gate implements Guard, AutoCloseable {
      */
     public void checkRoutes(List<ServiceRoute> routes) {
         policy.during((engine, table) -> {
-            Routes.check(engine, routes);
+            machine.checkRoutes(engine, routes);
+            return null;
+        });
+    }
+
+    /**
+     * Checks a policy that you are about to store in the handle of this gate by yourself: no path may fit both a public route and a
+     * route of the policy. {@link #reload} does the same.
+     *
+     * @throws ConfigurationException if one does
+     */
+    public void check(Engine next) {
+        next.open().during(engine -> {
+            machine.checkEngine(engine);
             return null;
         });
     }
@@ -255,7 +282,6 @@ public final class Gate implements Guard, AutoCloseable {
     /** Ends the gate: it cancels what is being fetched, and denies every further request. Closing twice is fine. */
     @Override
     public void close() {
-        // First the machine: who is woken then is denied as closed, and not for keys whose fetch was cancelled.
         machine.close();
         keys.close();
     }
@@ -266,6 +292,8 @@ public final class Gate implements Guard, AutoCloseable {
         private final byte[] tokens;
         private int flags;
         private Challenge challenge = Challenge.of(Challenge.Extent.MINIMAL);
+        private List<String> publicRoutes = List.of();
+        private CorsPreflight corsPreflight = CorsPreflight.DENY;
         private HttpClient client;
         private BiConsumer<String, Map<String, String>> count = (counter, labels) -> {};
         private Consumer<String> audit;
@@ -312,8 +340,24 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Who counts, and changes no answer if it throws: it gets the name of a counter to add one to, and its labels, whose values are codes and templates, never a path,
-         * and nothing of a token. {@code orbgate_decisions_total} has {@code decision}, {@code reason} and {@code route},
+         * Routes that need no token, as {@code GET /healthz} or {@code GET /docs/{page}}: they are allowed with the reason {@code
+         * public_route} before a token is read, by the same rules for paths. No path may fit both a public route and a route of the
+         * policy. {@code HEAD} is a method of its own.
+         */
+        public Builder publicRoutes(List<String> routes) {
+            publicRoutes = List.copyOf(routes);
+            return this;
+        }
+
+        /** What becomes of CORS preflight requests; they are denied by default. */
+        public Builder corsPreflight(CorsPreflight preflight) {
+            corsPreflight = Objects.requireNonNull(preflight, "preflight");
+            return this;
+        }
+
+        /**
+         * Counts: it gets the name of a counter to add one to, and its labels, whose values are codes and templates, never a path,
+         * and nothing of a token. What it throws changes no answer, and is logged once. {@code orbgate_decisions_total} has {@code decision}, {@code reason} and {@code route},
          * {@code orbgate_tokens_refused_total} {@code reason}, {@code orbgate_misrouted_total} {@code route} and {@code matched},
          * {@code orbgate_policy_loads_total} {@code result}.
          */
@@ -322,7 +366,10 @@ public final class Gate implements Guard, AutoCloseable {
             return this;
         }
 
-        /** Who gets a line of JSON for each decision. Requests wait for it, and fail if it throws. */
+        /**
+         * Gets a line of JSON for each decision. Requests wait for it. What it throws changes no answer: it is logged once, and the line
+         * counts in {@code orbgate_audit_lost_total}.
+         */
         public Builder audit(Consumer<String> audit) {
             this.audit = Objects.requireNonNull(audit, "audit");
             return this;
@@ -331,10 +378,18 @@ public final class Gate implements Guard, AutoCloseable {
         /**
          * Makes the gate. Nothing is fetched before the first token: see {@link Gate#warm}.
          *
-         * @throws ConfigurationException if the configuration of tokens or the challenge has faults
+         * @throws ConfigurationException if the configuration of tokens, the challenge or a public route has errors, or if a path
+         *     fits both a public route and a route of the policy
          */
         public Gate build() {
-            return new Gate(this);
+            Gate gate = new Gate(this);
+            try (Engine now = policy.load()) {
+                gate.check(now);
+                return gate;
+            } catch (OrbgateException overlap) {
+                gate.close();
+                throw overlap;
+            }
         }
     }
 }

@@ -12,8 +12,7 @@ import java.util.Optional;
  * @param method the method
  * @param target path and query, as they are in the request line
  * @param authorization every value of {@code Authorization}, one item a line of the header
- * @param headerNames the names of all headers, or at least those that contain {@code method} and those that begin with {@code http2-}:
- *     a header can override the method
+ * @param headerNames the names of all headers, or at least those that contain {@code method}: a header can override the method
  * @param upgrade every value of {@code Upgrade}: a request that lists {@code h2c} is denied
  * @param origin every value of {@code Origin}
  * @param accessControlRequestMethod every value of {@code Access-Control-Request-Method}

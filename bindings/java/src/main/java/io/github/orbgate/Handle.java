@@ -4,7 +4,7 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
- * A place that holds an engine's policy, for hot reload: readers never wait, and every decision comes from exactly one policy. A
+ * Holds an engine's policy, for hot reload: readers never wait, and every decision comes from exactly one policy. A
  * handle owns what it holds by itself: closing the engine does not take it out.
  *
  * <p>A {@link ScopeSet} holds nothing for another policy than its own, so a token's text is the safe choice here.
@@ -12,7 +12,7 @@ import java.util.function.BiFunction;
 public final class Handle implements Policy {
     private volatile Core core;
 
-    /** A place that holds this engine's policy. */
+    /** A handle that holds this engine's policy. */
     public Handle(Engine engine) {
         core = Objects.requireNonNull(engine, "engine").share();
     }

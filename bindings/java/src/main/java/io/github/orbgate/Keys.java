@@ -61,6 +61,9 @@ final class Keys {
     private void run(Machine.Fetch fetch) {
         CompletableFuture<HttpResponse<byte[]>> sent = send(fetch);
         running.add(sent);
+        if (isClosed) {
+            sent.cancel(true); // What began while the gate closed may be missing from what it cancelled.
+        }
         // The limit is for the whole of it, and not only for its beginning; the connection is closed at the end of the time.
         CompletableFuture<HttpResponse<byte[]>> timed = sent.copy().orTimeout(fetch.timeoutMs(), TimeUnit.MILLISECONDS);
         timed.whenComplete((response, problem) -> {
@@ -88,6 +91,8 @@ final class Keys {
             return client.sendAsync(request, head -> new LimitedBody(fetch.maxBytes()));
         } catch (IllegalArgumentException unfit) {
             return CompletableFuture.failedFuture(new BadUrlException(unfit));
+        } catch (RuntimeException failed) {
+            return CompletableFuture.failedFuture(failed); // A client of the service's own.
         }
     }
 
@@ -105,7 +110,7 @@ final class Keys {
         return machine.fetched(fetch.attempt(), came, now());
     }
 
-    private static int failure(Throwable cause) {
+    static int failure(Throwable cause) {
         if (cause instanceof TimeoutException || cause instanceof HttpTimeoutException) {
             return Layout.FETCH_TIMEOUT;
         }
@@ -140,6 +145,9 @@ final class Keys {
         try {
             while (!isClosed && !isSo.getAsBoolean()) {
                 ended.await(Math.max(1, untilMs - now()), TimeUnit.MILLISECONDS);
+            }
+            if (isClosed) {
+                throw new IllegalStateException("the gate is closed");
             }
         } finally {
             lock.unlock();

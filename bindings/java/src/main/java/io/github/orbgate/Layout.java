@@ -28,6 +28,7 @@ final class Layout {
     static final int REASON_SCOPE_NOT_APPLICABLE = 7;
     static final int REASON_SCOPE_MISSING = 8;
     static final int REASON_SCOPE_HELD = 9;
+    static final int REASON_PUBLIC_ROUTE = 10;
     static final int DETAIL_NONE = 0;
     static final int DETAIL_METHOD = 1;
     static final int DETAIL_LENGTH = 2;
@@ -72,6 +73,8 @@ final class Layout {
     static final int CHALLENGE_MINIMAL = 0;
     static final int CHALLENGE_FULL = 1;
     static final int CHALLENGE_NONE = 2;
+    static final int CORS_PREFLIGHT_DENY = 0;
+    static final int CORS_PREFLIGHT_PASS = 1;
     static final int TEMPLATES_BRACES = 0;
     static final int TEMPLATES_COLONS = 1;
     static final int TEMPLATES_ANGLES = 2;
@@ -147,7 +150,7 @@ final class Layout {
         static final int POLICY = 24;
     }
 
-    static final class DecisionText {
+    static final class DecisionStrings {
         static final int SIZE = 136;
         static final int STRUCT_SIZE = 0;
         static final int RESERVED = 4;
@@ -161,24 +164,24 @@ final class Layout {
         static final int ABOUT = 120;
     }
 
-    static final class ErrorInfo {
-        static final int SIZE = 56;
-        static final int STRUCT_SIZE = 0;
-        static final int CODE = 4;
-        static final int LINE = 8;
-        static final int COLUMN = 12;
-        static final int FAULT_COUNT = 16;
-        static final int MESSAGE = 24;
-        static final int PATH = 40;
-    }
-
-    static final class Fault {
+    static final class Diagnostic {
         static final int SIZE = 32;
         static final int STRUCT_SIZE = 0;
         static final int LINE = 4;
         static final int COLUMN = 8;
         static final int RESERVED = 12;
         static final int MESSAGE = 16;
+    }
+
+    static final class ErrorInfo {
+        static final int SIZE = 56;
+        static final int STRUCT_SIZE = 0;
+        static final int CODE = 4;
+        static final int LINE = 8;
+        static final int COLUMN = 12;
+        static final int DIAGNOSTIC_COUNT = 16;
+        static final int MESSAGE = 24;
+        static final int PATH = 40;
     }
 
     static final class FetchInfo {
@@ -191,7 +194,7 @@ final class Layout {
     }
 
     static final class GateOptions {
-        static final int SIZE = 88;
+        static final int SIZE = 112;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int CHALLENGE = 8;
@@ -208,6 +211,10 @@ final class Layout {
         static final int RETRY_MS = 76;
         static final int TIMEOUT_MS = 80;
         static final int RESERVED = 84;
+        static final int PUBLIC_ROUTES = 88;
+        static final int PUBLIC_ROUTE_COUNT = 96;
+        static final int CORS_PREFLIGHT = 104;
+        static final int RESERVED2 = 108;
     }
 
     static final class GateRequest {
@@ -289,7 +296,7 @@ final class Layout {
     }
 
     static final class StepInfo {
-        static final int SIZE = 344;
+        static final int SIZE = 360;
         static final int STRUCT_SIZE = 0;
         static final int KIND = 4;
         static final int ATTEMPT = 8;
@@ -316,6 +323,7 @@ final class Layout {
         static final int EXPIRES_MS = 320;
         static final int PACKED = 328;
         static final int SCOPE_SET = 336;
+        static final int PUBLIC_TEMPLATE = 344;
     }
 
     static final class Str {

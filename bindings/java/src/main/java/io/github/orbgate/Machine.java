@@ -41,12 +41,12 @@ final class Machine {
     /** What came of a fetch. */
     record Fetched(int status, String cacheControl, byte[] body) {}
 
-    Machine(byte[] tokens, int flags, Challenge challenge) {
+    Machine(byte[] tokens, int flags, Challenge challenge, List<String> publicRoutes, CorsPreflight preflight) {
         NativeBuffer out = new NativeBuffer(16);
         check(Library.ABI.call("orbgate_verifier_from_yaml", tokens, (long) tokens.length, out.address, out.address + 8), out);
         long verifier = out.bytes.getLong(0);
         try {
-            NativeBuffer options = options(flags, challenge);
+            NativeBuffer options = options(flags, challenge, publicRoutes, preflight);
             check(Library.ABI.call("orbgate_gate_new", verifier, options.address, out.address, out.address + 8), out);
             Reference.reachabilityFence(options);
         } finally {
@@ -57,6 +57,28 @@ final class Machine {
         free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_gate_free", made));
     }
 
+    /** Checks that no path fits both a public route and a route of the engine's policy. */
+    void checkEngine(long engine) {
+        during(0, buffer -> {
+            buffer.bytes.putLong(OUT, 0);
+            int status = Library.ABI.call("orbgate_gate_check_engine", gate, engine, buffer.address + OUT);
+            try {
+                Problem.check(status, buffer.bytes.getLong(OUT));
+            } catch (IOException impossible) {
+                throw Problem.withoutFile(impossible);
+            }
+            return null;
+        });
+    }
+
+    /** Compares the routes of a service with those of the engine's policy and the public ones. */
+    void checkRoutes(long engine, List<ServiceRoute> routes) {
+        during(0, buffer -> {
+            Routes.check(gate, engine, routes);
+            return null;
+        });
+    }
+
     private static void check(int status, NativeBuffer out) {
         try {
             Problem.check(status, out.bytes.getLong(8));
@@ -65,16 +87,23 @@ final class Machine {
         }
     }
 
-    private static NativeBuffer options(int flags, Challenge challenge) {
+    private static NativeBuffer options(int flags, Challenge challenge, List<String> publicRoutes, CorsPreflight preflight) {
         byte[] realm = Text.bytes(challenge.realm().orElse(""), "realm");
         byte[] metadata = Text.bytes(challenge.resourceMetadata().orElse(""), "resourceMetadata");
-        NativeBuffer options = new NativeBuffer(Layout.GateOptions.SIZE + Texts.room(List.of(realm, metadata)));
+        List<byte[]> routes = publicRoutes.stream().map(route -> Text.bytes(route, "publicRoutes")).toList();
+        NativeBuffer options =
+                new NativeBuffer(Layout.GateOptions.SIZE + Texts.room(List.of(realm, metadata)) + Texts.room(routes));
         options.bytes.putInt(Layout.GateOptions.STRUCT_SIZE, Layout.GateOptions.SIZE);
         options.bytes.putInt(Layout.GateOptions.FLAGS, flags);
         options.bytes.putInt(Layout.GateOptions.CHALLENGE, challenge.extent().number);
-        Texts texts = new Texts(options, Layout.GateOptions.SIZE);
+        int strings = Layout.GateOptions.SIZE + routes.size() * Layout.Str.SIZE;
+        Texts texts = new Texts(options, strings);
         texts.put(Layout.GateOptions.REALM, realm);
         texts.put(Layout.GateOptions.RESOURCE_METADATA, metadata);
+        texts.putAll(Layout.GateOptions.SIZE, routes);
+        options.bytes.putLong(Layout.GateOptions.PUBLIC_ROUTES, routes.isEmpty() ? 0 : options.address + Layout.GateOptions.SIZE);
+        options.bytes.putLong(Layout.GateOptions.PUBLIC_ROUTE_COUNT, routes.size());
+        options.bytes.putInt(Layout.GateOptions.CORS_PREFLIGHT, preflight.number);
         return options;
     }
 

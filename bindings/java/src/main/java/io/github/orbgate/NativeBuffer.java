@@ -10,7 +10,7 @@ final class NativeBuffer {
     final long address;
 
     NativeBuffer(int size) {
-        // An empty buffer has no address, and the library refuses a null pointer in some places.
+        // An empty buffer has no address, and the library refuses a null pointer in some calls.
         bytes = ByteBuffer.allocateDirect(Math.max(size, 1)).order(ByteOrder.nativeOrder());
         address = Library.ABI.address(bytes);
     }

@@ -23,10 +23,10 @@ final class Problem {
             }
             int line = info.bytes.getInt(Layout.ErrorInfo.LINE);
             int column = info.bytes.getInt(Layout.ErrorInfo.COLUMN);
-            List<Fault> faults = faults(error, info.bytes.getLong(Layout.ErrorInfo.FAULT_COUNT));
+            List<Diagnostic> diagnostics = diagnostics(error, info.bytes.getLong(Layout.ErrorInfo.DIAGNOSTIC_COUNT));
             throw switch (status) {
-                case Layout.STATUS_INVALID_POLICY -> new PolicyException(message, line, column, faults);
-                case Layout.STATUS_INVALID_CONFIGURATION -> new ConfigurationException(message, line, column, faults);
+                case Layout.STATUS_INVALID_POLICY -> new PolicyException(message, line, column, diagnostics);
+                case Layout.STATUS_INVALID_CONFIGURATION -> new ConfigurationException(message, line, column, diagnostics);
                 default -> new OrbgateException(message);
             };
         } finally {
@@ -39,17 +39,17 @@ final class Problem {
         return new OrbgateException("a text needs no file", impossible);
     }
 
-    private static List<Fault> faults(long error, long count) {
-        List<Fault> faults = new ArrayList<>();
-        NativeBuffer fault = NativeBuffer.struct(Layout.Fault.SIZE);
+    private static List<Diagnostic> diagnostics(long error, long count) {
+        List<Diagnostic> diagnostics = new ArrayList<>();
+        NativeBuffer diagnostic = NativeBuffer.struct(Layout.Diagnostic.SIZE);
         for (long index = 0; index < count; index++) {
-            Core.check(Library.ABI.call("orbgate_error_fault", error, index, fault.address));
-            faults.add(
-                    new Fault(
-                            fault.bytes.getInt(Layout.Fault.LINE),
-                            fault.bytes.getInt(Layout.Fault.COLUMN),
-                            fault.text(Layout.Fault.MESSAGE)));
+            Core.check(Library.ABI.call("orbgate_error_diagnostic", error, index, diagnostic.address));
+            diagnostics.add(
+                    new Diagnostic(
+                            diagnostic.bytes.getInt(Layout.Diagnostic.LINE),
+                            diagnostic.bytes.getInt(Layout.Diagnostic.COLUMN),
+                            diagnostic.text(Layout.Diagnostic.MESSAGE)));
         }
-        return faults;
+        return diagnostics;
     }
 }

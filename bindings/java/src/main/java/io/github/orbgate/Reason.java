@@ -25,6 +25,8 @@ public enum Reason {
     SCOPE_MISSING(403),
     /** Allowed: the token carries the required scope. */
     SCOPE_HELD(0),
+    /** Allowed: the route needs no token. */
+    PUBLIC_ROUTE(0),
     // end of codes
     ;
 
@@ -37,7 +39,7 @@ public enum Reason {
         this.httpStatus = httpStatus;
     }
 
-    /** The constant of the library's number, which is its place. */
+    /** The constant of the library's number, which is its index. */
     static Reason of(int number) {
         return number < VALUES.length ? VALUES[number] : UNKNOWN;
     }

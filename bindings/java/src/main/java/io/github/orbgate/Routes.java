@@ -12,11 +12,19 @@ final class Routes {
 
     /** Whether a route of a policy matches the same paths as a template of a router: a policy of that one route, compared. */
     static boolean agree(String route, String template) {
+        // Of a policy with `trailing_slash: always`: the policy of the comparison has no such slash.
+        boolean endsInSlash = route.endsWith("/") && !route.endsWith(" /");
+        if (endsInSlash != (template.endsWith("/") && !template.equals("/"))) {
+            return false;
+        }
+        if (endsInSlash) {
+            return agree(route.substring(0, route.length() - 1), template.substring(0, template.length() - 1));
+        }
         String policy = "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: ['" + route.replace("'", "''") + "']}}}}";
         String method = route.substring(0, route.indexOf(' '));
         try (Engine engine = Engine.fromYaml(policy)) {
             return engine.open().during(pointer -> {
-                check(pointer, List.of(new ServiceRoute(method, template)));
+                check(0, pointer, List.of(new ServiceRoute(method, template)));
                 return true;
             });
         } catch (RoutesException differ) {
@@ -24,7 +32,8 @@ final class Routes {
         }
     }
 
-    static void check(long engine, List<ServiceRoute> routes) {
+    /** With the public routes of a gate, or with none for 0. */
+    static void check(long gate, long engine, List<ServiceRoute> routes) {
         List<byte[]> methods = routes.stream().map(route -> Text.ofRequest(route.method(), "method")).toList();
         List<byte[]> templates = routes.stream().map(route -> Text.ofRequest(route.template(), "template")).toList();
         NativeBuffer buffer = new NativeBuffer(8 + Texts.room(Stream.concat(methods.stream(), templates.stream()).toList()));
@@ -32,14 +41,14 @@ final class Routes {
         Texts texts = new Texts(buffer, templatesAt + templates.size() * Layout.Str.SIZE);
         texts.putAll(8, methods);
         texts.putAll(templatesAt, templates);
-        Core.check(Library.ABI.call(
-                "orbgate_engine_check_routes",
-                engine,
-                buffer.address + 8,
-                buffer.address + templatesAt,
-                (long) methods.size(),
-                Layout.TEMPLATES_BRACES,
-                buffer.address));
+        long methodsAt = buffer.address + 8;
+        long paths = buffer.address + templatesAt;
+        long count = methods.size();
+        Core.check(
+                gate == 0
+                        ? Library.ABI.call(
+                                "orbgate_engine_check_routes", engine, methodsAt, paths, count, Layout.TEMPLATES_BRACES, buffer.address)
+                        : Library.ABI.call("orbgate_gate_check_routes", gate, engine, methodsAt, paths, count, buffer.address));
         long differences = buffer.bytes.getLong(0);
         Reference.reachabilityFence(buffer);
         if (differences != 0) {

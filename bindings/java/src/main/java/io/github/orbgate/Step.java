@@ -80,7 +80,8 @@ final class Step {
                 text(scratch, info + Layout.StepInfo.WWW_AUTHENTICATE),
                 text(scratch, info + Layout.StepInfo.ALLOW),
                 text(scratch, info + Layout.StepInfo.REFUSED),
-                token(scratch, info));
+                token(scratch, info),
+                text(scratch, info + Layout.StepInfo.PUBLIC_TEMPLATE));
         String misrouted = scratch.text(info + Layout.StepInfo.MISROUTED);
         return new Step(0, 0, answer, misrouted, scratch.text(info + Layout.StepInfo.AUDIT));
     }

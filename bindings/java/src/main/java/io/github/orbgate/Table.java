@@ -64,7 +64,7 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
             Core.check(Library.ABI.route(engine, index + 1, out.address));
             routes[index] = row(out, scopes, methods);
         }
-        Core.check(Library.ABI.call("orbgate_engine_digest_text", engine, out.address));
+        Core.check(Library.ABI.call("orbgate_engine_digest_string", engine, out.address));
         return new Table(out.text(0), routes, scopes);
     }
 

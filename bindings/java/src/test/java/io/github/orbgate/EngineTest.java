@@ -1,5 +1,6 @@
 package io.github.orbgate;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -92,11 +93,48 @@ class EngineTest {
     }
 
     @Test
+    void questionsAreAnsweredAsByTheCommand() throws Exception {
+        Path cases = Path.of(System.getProperty("orbgate.cases"));
+        List<String> rows = Files.readAllLines(cases.resolve("questions.jsonl"));
+        for (String row : rows) {
+            Path policy = row.contains("\"engine\":\"slashes\"") ? cases.resolve("policies/slashes.yaml") : cases.resolve("../external.yaml");
+            try (Engine engine = Engine.fromFile(policy)) {
+                String question = between(row, "{\"question\":\"", "\"");
+                String arguments = between(row, "\"arguments\":", ",\"command\":");
+                String answer = row.substring(row.indexOf(",\"answer\":") + 10, row.length() - 1);
+                assertEquals(answer, engine.ask(question, arguments), row);
+            }
+        }
+        assertEquals(22, rows.size());
+    }
+
+    private static String between(String row, String before, String after) {
+        int start = row.indexOf(before) + before.length();
+        return row.substring(start, row.indexOf(after, start));
+    }
+
+    @Test
+    void whatCannotBeAnsweredIsSaid() {
+        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("why", "{}")).getMessage().startsWith("no question is `why`"));
+        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("reach", "{}")).getMessage().contains("missing field `token`"));
+        assertThrows(OrbgateException.class, () -> engine.ask("table", "\ud800"));
+        String half = "{\"policy\":\"orbgate: 2\\n\"}";
+        assertEquals(1, assertThrows(PolicyException.class, () -> engine.ask("diff", half)).diagnostics().get(0).line());
+    }
+
+    @Test
+    void aDetailOfALaterLibraryIsUnknown() {
+        assertEquals(Detail.UNKNOWN, Detail.of(Detail.values().length));
+    }
+
+    @Test
     void textIsUtf8() {
-        for (String text : List.of("", "a", "a\u00e9b", "\u20ac\uffff", "\ud83d\ude00x", "\u0000\u007f\u0080")) {
+        for (String text : List.of("", "a", "a\u00e9b", "\u07ff\u0800", "\ud7ff\ue000", "\u20ac\uffff", "\ud83d\ude00x", "\u0000\u007f\u0080")) {
             assertEquals(text, new String(Text.bytes(text, "text"), StandardCharsets.UTF_8));
         }
-        assertEquals(-1, Text.bytes("\udc00", "text")[0]);
+        for (String half : List.of("\ud800", "\udbff", "\udc00", "\udfff")) {
+            assertArrayEquals(new byte[] {'a', -1, 'b'}, Text.bytes("a" + half + "b", "text"));
+        }
     }
 
     @Test
@@ -153,7 +191,7 @@ class EngineTest {
     }
 
     @Test
-    void aRouteHasItsPlaceAndItsCharge() {
+    void aRouteHasItsLocationAndItsCharge() {
         Engine small = Engine.fromYaml(POLICY);
         RouteId id = small.findRoute("GET", "/a/a").orElseThrow();
         Charge charge = new Charge(true, OptionalLong.of(Long.MAX_VALUE), false);
@@ -221,13 +259,13 @@ class EngineTest {
     }
 
     @Test
-    void everyFaultOfAPolicyHasItsPlace(@TempDir Path directory) throws IOException {
+    void everyErrorOfAPolicyHasItsLocation(@TempDir Path directory) throws IOException {
         String yaml = "orbgate: 1\ncolour: red\napis:\n  a:\n    scopes: 7\n";
         PolicyException problem = assertThrows(PolicyException.class, () -> Engine.fromYaml(yaml));
         assertEquals(2, problem.line());
         assertEquals(1, problem.column());
-        assertTrue(problem.faults().size() >= 2, problem.getMessage());
-        Fault first = problem.faults().get(0);
+        assertTrue(problem.diagnostics().size() >= 2, problem.getMessage());
+        Diagnostic first = problem.diagnostics().get(0);
         assertEquals(2, first.line());
         assertEquals(1, first.column());
         assertTrue(problem.getMessage().startsWith("2:1: " + first.message()), problem.getMessage());
@@ -308,7 +346,7 @@ class EngineTest {
             Files.writeString(host, "orbgate: 1\ncolour: red\nname: no\n");
             PolicyException here = assertThrows(PolicyException.class, () -> Engine.fromFile(host));
             assertEquals(here.getMessage(), there.getMessage());
-            assertEquals(here.faults(), there.faults());
+            assertEquals(here.diagnostics(), there.diagnostics());
             assertEquals(here.line(), there.line());
         }
     }

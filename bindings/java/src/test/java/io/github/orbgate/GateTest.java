@@ -20,7 +20,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,10 +34,13 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.LogRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -201,19 +207,60 @@ class GateTest {
             assertFalse(Routes.agree(route, other), other);
         }
         assertTrue(Routes.agree("GET /", "/"));
+        // Routes of a policy whose paths end in a slash.
+        assertTrue(Routes.agree("GET /items/{id}/", "/items/{x}/"));
+        for (String other : List.of("/items/{x}", "/items/{x}//", "/items/", "/")) {
+            assertFalse(Routes.agree("GET /items/{id}/", other), other);
+        }
     }
 
     @Test
-    void noAnswerDependsOnWhoCounts() throws Exception {
-        try (Gate counted = Gate.builder(policy, issuer.tokens())
+    void noAnswerDependsOnHooks() throws Exception {
+        Map<String, Integer> logged = new ConcurrentHashMap<>();
+        java.util.logging.Handler broken = new java.util.logging.Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                logged.merge(line.getMessage().split(",")[0], 1, Integer::sum);
+                throw new IllegalStateException("the disk is full");
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        java.util.logging.Logger logger = java.util.logging.Logger.getLogger(Gate.class.getName());
+        logger.addHandler(broken);
+        Map<String, Integer> lost = new ConcurrentHashMap<>();
+        try (Gate hooked = Gate.builder(policy, issuer.tokens())
                 .count((counter, labels) -> {
-                    throw new IllegalStateException("a fault of the counter");
+                    lost.merge(counter, 1, Integer::sum);
+                    throw new NoClassDefFoundError("an error of the counter");
+                })
+                .audit(line -> {
+                    throw new IllegalStateException("an error of the audit");
                 })
                 .build()) {
-            assertTrue(counted.ask(get(ORBS, reader)).isAllow());
-            assertEquals(401, counted.ask(get(ORBS)).httpStatus());
-            assertEquals(404, counted.ask(get(ORBS, reader).matched("")).httpStatus());
-            assertThrows(java.nio.file.NoSuchFileException.class, () -> counted.reload(Path.of("/no/such/policy.yaml")));
+            assertTrue(hooked.ask(get(ORBS, reader)).isAllow());
+            assertEquals(401, hooked.ask(get(ORBS)).httpStatus());
+            for (int round = 0; round < 2; round++) {
+                assertEquals(404, hooked.ask(get(ORBS, reader).matched("")).httpStatus());
+            }
+            assertThrows(java.nio.file.NoSuchFileException.class, () -> hooked.reload(Path.of("/no/such/policy.yaml")));
+            assertEquals(4, lost.get("orbgate_audit_lost_total"));
+            assertEquals(Map.of("decisions are not counted", 1, "audit lines are lost", 1, "requests are refused: the router has taken ``", 1), logged);
+        } finally {
+            logger.removeHandler(broken);
+        }
+        HttpClient throwing = HttpClient.newBuilder()
+                .executor(task -> {
+                    throw new RejectedExecutionException("no more threads");
+                })
+                .build();
+        try (Gate fetching = Gate.builder(policy, issuer.tokens()).client(throwing).build()) {
+            assertEquals(Optional.of("no_keys"), fetching.ask(get(ORBS, reader)).refused());
+            assertEquals(0, fetching.warm().get(0).count());
         }
     }
 
@@ -236,10 +283,10 @@ class GateTest {
     }
 
     @Test
-    void aConfigurationNamesItsFaults() {
+    void aConfigurationNamesItsErrors() {
         String tokens = "orbgate_token: 1\nissuers:\n  - issuer: https://a.example\n    colour: red\n";
         ConfigurationException problem = assertThrows(ConfigurationException.class, () -> Gate.of(policy, tokens));
-        assertTrue(problem.faults().stream().anyMatch(fault -> fault.line() == 4 && fault.message().contains("colour")));
+        assertTrue(problem.diagnostics().stream().anyMatch(diagnostic -> diagnostic.line() == 4 && diagnostic.message().contains("colour")));
     }
 
     @Test
@@ -255,7 +302,64 @@ class GateTest {
         assertEquals(List.of(first.method() + " " + first.template()), differ.unserved());
         assertEquals("GET /api/v1/external/voxies/export", differ.undeclared().get(0).route());
         assertTrue(differ.undeclared().get(0).decidedAs().orElseThrow().startsWith("GET /api/v1/external/voxies/{"));
-        assertEquals(3, differ.getMessage().lines().count());
+        List<String> lines = differ.getMessage().lines().toList();
+        assertEquals(3, lines.size());
+        String undeclared = "the policy has no `GET /api/v1/external/voxies/export`, and decides it as `GET /api/v1/external/voxies/{";
+        assertTrue(lines.stream().anyMatch(line -> line.contains(undeclared)), differ.getMessage());
+    }
+
+    @Test
+    void publicRoutesNeedNoToken(@TempDir Path folder) throws Exception {
+        List<String> routes = List.of("GET /healthz", "GET /docs/{page}");
+        Map<String, Integer> seen = new ConcurrentHashMap<>();
+        Handle own = new Handle(Engine.external());
+        try (Gate open = Gate.builder(own, issuer.tokens())
+                .publicRoutes(routes)
+                .corsPreflight(CorsPreflight.PASS)
+                .count((counter, labels) -> seen.merge(String.valueOf(labels.get("reason")), 1, Integer::sum))
+                .build()) {
+            Call call = open.ask(get("/healthz")).call().orElseThrow();
+            assertEquals(Reason.PUBLIC_ROUTE, call.decision().reason());
+            assertEquals(Optional.of("/healthz"), call.publicTemplate());
+            assertEquals(Optional.empty(), call.decision().route().or(call.decision()::scope));
+            assertEquals(Optional.empty(), call.bearer());
+            assertThrows(IllegalStateException.class, call::token);
+            assertEquals(401, open.ask(new GateRequest("HEAD", "/healthz", Map.of())).httpStatus());
+            assertEquals(400, open.ask(get("/docs//")).httpStatus());
+            // At the handler: the same template, and no other.
+            Call page = open.ask(get("/docs/a")).call().orElseThrow();
+            assertTrue(open.askAgain(get("/docs/a").matched("/docs/{x}"), page).isAllow());
+            assertFalse(open.askAgain(get("/docs/a").matched("/docs/a"), page).isAllow());
+            assertFalse(open.askAgain(get("/docs/a").matched("/api/v1/external/orbs"), page).isAllow());
+            // A preflight asks about a route, and passes if that is declared.
+            assertTrue(open.ask(preflight(ORBS, "GET")).isAllow());
+            assertEquals(401, open.ask(preflight(ORBS, "PUT")).httpStatus());
+            assertEquals(401, gate.ask(preflight(ORBS, "GET")).httpStatus());
+            assertEquals(3, seen.get("public_route"), seen.toString());
+
+            List<ServiceRoute> service = new ArrayList<>();
+            try (Engine engine = own.load()) {
+                engine.routes().forEach(route -> service.add(new ServiceRoute(route.method(), route.template())));
+            }
+            assertThrows(RoutesException.class, () -> open.checkRoutes(service));
+            service.add(new ServiceRoute("GET", "/healthz"));
+            service.add(new ServiceRoute("GET", "/docs/{name}"));
+            open.checkRoutes(service);
+
+            Path file = folder.resolve("policy.yaml");
+            Files.writeString(file, "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: ['GET /{any}'] } } } }\n...\n");
+            String overlap = assertThrows(ConfigurationException.class, () -> open.reload(file)).getMessage();
+            assertTrue(overlap.contains("fits the same paths"), overlap);
+            assertTrue(open.ask(get("/healthz")).isAllow());
+        }
+        Gate.Builder overlaps = Gate.builder(policy, issuer.tokens()).publicRoutes(List.of("GET /api/v1/external/{any}"));
+        assertThrows(ConfigurationException.class, overlaps::build);
+        assertThrows(ConfigurationException.class, Gate.builder(policy, issuer.tokens()).publicRoutes(List.of("healthz"))::build);
+    }
+
+    private static GateRequest preflight(String target, String method) {
+        return new GateRequest("OPTIONS", target, Map.of(
+                "Origin", List.of("https://app.example"), "Access-Control-Request-Method", List.of(method)));
     }
 
     @Test
@@ -294,6 +398,14 @@ class GateTest {
     }
 
     @Test
+    void failuresOfFetchesHaveTheirCodes() {
+        assertEquals(Layout.FETCH_TIMEOUT, Keys.failure(new java.util.concurrent.TimeoutException()));
+        assertEquals(Layout.FETCH_TIMEOUT, Keys.failure(new java.net.http.HttpConnectTimeoutException("slow")));
+        assertEquals(Layout.FETCH_TOO_LARGE, Keys.failure(new IOException(new LimitedBody.TooLargeException(1))));
+        assertEquals(Layout.FETCH_UNREACHABLE, Keys.failure(new java.net.ConnectException("refused")));
+    }
+
+    @Test
     void howAFetchHasFailedIsKnown() throws Exception {
         HttpServer huge = plain();
         huge.createContext("/", exchange -> {
@@ -314,6 +426,17 @@ class GateTest {
         }
     }
 
+    /** Answers as the issuer does. */
+    private static void sendKeys(HttpExchange exchange) throws IOException {
+        String url = issuer.tokens().replaceAll("(?s).*(http://127\\.0\\.0\\.1:\\d+/jwks).*", "$1");
+        try (InputStream keys = URI.create(url).toURL().openStream()) {
+            byte[] body = keys.readAllBytes();
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+        }
+        exchange.close();
+    }
+
     /** An issuer whose keys come late, and in the meantime another policy. */
     @Test
     void thePolicyThatIsInForceAfterAWaitDecides() throws Exception {
@@ -324,13 +447,7 @@ class GateTest {
             try {
                 isAsked.countDown();
                 mayAnswer.await();
-                String url = issuer.tokens().replaceAll("(?s).*(http://127\\.0\\.0\\.1:\\d+/jwks).*", "$1");
-                byte[] keys = HttpClient.newHttpClient()
-                        .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofByteArray())
-                        .body();
-                exchange.sendResponseHeaders(200, keys.length);
-                exchange.getResponseBody().write(keys);
-                exchange.close();
+                sendKeys(exchange);
             } catch (InterruptedException ended) {
                 exchange.close();
             }
@@ -342,6 +459,19 @@ class GateTest {
             FutureTask<Answer> asks = new FutureTask<>(() -> waits.ask(get(ORBS, reader)));
             new Thread(asks).start();
             isAsked.await();
+            // Callers that go away make room: as many as ever may wait.
+            for (int gone = 0; gone < 1_100; gone++) {
+                Thread.currentThread().interrupt();
+                assertEquals(403, waits.ask(get(ORBS, reader)).httpStatus());
+                assertTrue(Thread.interrupted());
+            }
+            Thread late = new Thread(() -> waits.ask(get(ORBS, reader)));
+            late.start();
+            Thread.State state = late.getState();
+            while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
+                state = late.getState();
+            }
+            assertEquals(Thread.State.TIMED_WAITING, state);
             try (Engine next = Engine.fromYaml(EngineTest.POLICY)) {
                 policy.store(next);
                 mayAnswer.countDown();
@@ -380,6 +510,43 @@ class GateTest {
     }
 
     @Test
+    void aFetchThatBeginsWhileTheGateClosesEnds() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Socket> fetch = new CompletableFuture<>();
+            Gate[] gate = new Gate[1];
+            // The client runs its first task before it returns what can be cancelled: by then the gate is closed.
+            HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).executor(task -> {
+                new Thread(task).start();
+                if (!fetch.isDone()) {
+                    try {
+                        fetch.complete(socket.accept());
+                    } catch (IOException failed) {
+                        throw new UncheckedIOException(failed);
+                    }
+                    gate[0].close();
+                }
+            }).build();
+            gate[0] = Gate.builder(policy, silent(socket)).client(client).build();
+            assertEquals(403, gate[0].ask(get(ORBS, reader)).httpStatus());
+            Socket accepted = fetch.get(4, TimeUnit.SECONDS);
+            accepted.setSoTimeout(4_000);
+            while (accepted.getInputStream().read() >= 0) {}
+        }
+    }
+
+    @Test
+    void aLoggerThatThrowsIsQuiet() {
+        System.Logger throwing = (System.Logger) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] {System.Logger.class}, (proxy, method, arguments) -> {
+                    throw new NoClassDefFoundError("a part of the logger");
+                });
+        System.Logger quiet = new QuietLogger(throwing);
+        assertFalse(quiet.isLoggable(System.Logger.Level.ERROR));
+        quiet.log(System.Logger.Level.ERROR, "a message");
+        quiet.log(System.Logger.Level.ERROR, "a message", new IllegalStateException("a cause"));
+    }
+
+    @Test
     void anInterruptEndsAWait() throws Exception {
         try (ServerSocket socket = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
                 Gate waits = Gate.of(policy, silent(socket))) {
@@ -393,10 +560,39 @@ class GateTest {
             });
             Thread thread = new Thread(asks);
             thread.start();
-            socket.accept();
+            Socket fetch = socket.accept();
             thread.interrupt();
             assertEquals(403, asks.get(4, TimeUnit.SECONDS).httpStatus());
             assertTrue(isInterrupted.await(1, TimeUnit.SECONDS));
+            // The fetch goes on, and its connection is closed at the end of its time.
+            fetch.setSoTimeout(60_000);
+            while (fetch.getInputStream().read() >= 0) {}
+        }
+    }
+
+    @Test
+    void keysAreUsedForAsLongAsTheirIssuerSays() throws Exception {
+        for (Map.Entry<String, Boolean> each : Map.of("max-age=60", true, "public", false).entrySet()) {
+            HttpServer server = plain();
+            server.createContext("/", exchange -> {
+                exchange.getResponseHeaders().add("Cache-Control", each.getKey());
+                sendKeys(exchange);
+            });
+            server.start();
+            try {
+                String tokens = issuer.tokens().replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + server.getAddress().getPort() + "/jwks");
+                Machine machine = new Machine(tokens.getBytes(), 0, Challenge.of(Challenge.Extent.MINIMAL), List.of(), CorsPreflight.DENY);
+                Keys keys = new Keys(machine, HttpClient.newHttpClient(), System.getLogger("test"));
+                machine.warm(keys.now());
+                keys.fetch();
+                keys.awaitAll();
+                long later = keys.now() + 61_000;
+                policy.during((engine, table) -> machine.ask(engine, table, get(ORBS, reader), false, System.currentTimeMillis(), later)).drop();
+                assertEquals(each.getValue(), machine.nextFetch(later) != null, each.getKey());
+                machine.close();
+            } finally {
+                server.stop(0);
+            }
         }
     }
 
@@ -601,10 +797,10 @@ class GateTest {
         assertEquals(403, denied.httpStatus());
         assertEquals(Optional.empty(), denied.call());
         Optional<String> none = Optional.empty();
-        Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty());
+        Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty(), none);
         assertEquals(403, withoutToken.httpStatus());
         Optional<BearerToken> token = Optional.of(BearerToken.of(TokenKind.USER, ""));
-        Answer withoutAllow = new Answer(Decision.of(Reason.SCOPE_MISSING), 0, none, none, none, token);
+        Answer withoutAllow = new Answer(Decision.of(Reason.SCOPE_MISSING), 0, none, none, none, token, none);
         assertEquals(403, withoutAllow.httpStatus());
         assertEquals(Optional.empty(), withoutAllow.call());
     }

@@ -85,7 +85,7 @@ class InterfaceTest {
         }
     }
 
-    /** Reasons and details have their numbers by their places. */
+    /** Reasons and details have their numbers by their order. */
     @Test
     void codesHaveTheNumbersOfTheLibrary() throws ReflectiveOperationException {
         int count = 0;

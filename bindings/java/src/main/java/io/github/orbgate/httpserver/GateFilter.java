@@ -44,7 +44,7 @@ public final class GateFilter extends Filter {
         this(gate, exchange -> BonusOrbs.REFUSE);
     }
 
-    /** A filter that asks whether a request allows bonus orbs. */
+    /** A filter that asks whether a request allows bonus orbs; it doesn't if the function throws. */
     public GateFilter(Guard gate, Function<HttpExchange, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
@@ -65,7 +65,7 @@ public final class GateFilter extends Filter {
     @Override
     public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
         GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), exchange.getRequestHeaders())
-                .bonus(bonus.apply(exchange));
+                .bonus(BonusOrbs.of(bonus, exchange));
         Answer answer = gate.ask(request);
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {

@@ -2,12 +2,12 @@ package io.github.orbgate.exchange;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.github.orbgate.Engine;
 import io.github.orbgate.Gate;
 import io.github.orbgate.httpserver.GateFilter;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -16,11 +16,11 @@ import java.util.concurrent.Executors;
 /** The JDK's own server. Its contexts are prefixes of paths: that of each template is what stands before its first parameter. */
 final class JdkServer implements Program.Server {
     @Override
-    public int start(int port, Engine policy, Optional<Gate> gate) throws IOException {
+    public int start(int port, List<String> templates, Optional<Gate> gate) throws IOException {
         HttpServer plain = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 128);
         HttpServer server = gate.map(guard -> new GateFilter(guard).protect(plain)).orElse(plain);
         Set<String> prefixes = new TreeSet<>(Set.of("/"));
-        policy.routes().forEach(route -> prefixes.add(route.template().split("\\{", 2)[0]));
+        templates.forEach(template -> prefixes.add(template.split("\\{", 2)[0]));
         for (String prefix : prefixes) {
             server.createContext(prefix, JdkServer::serve);
         }

@@ -2,11 +2,12 @@ package io.github.orbgate.exchange;
 
 import io.github.orbgate.Call;
 import io.github.orbgate.Charge;
+import io.github.orbgate.DiagnosticsException;
 import io.github.orbgate.Engine;
-import io.github.orbgate.FaultsException;
 import io.github.orbgate.Gate;
 import io.github.orbgate.Handle;
 import io.github.orbgate.OrbgateException;
+import io.github.orbgate.Route;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -14,10 +15,12 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The gate program of Java: {@code FRAMEWORK --listen ADDR --policy FILE --tokens FILE [--ungated]}; see policy/cases/gate/README.md. */
 public final class Program {
@@ -29,7 +32,7 @@ public final class Program {
     /** A framework's server, around a service that says what it saw. */
     interface Server {
         /** Starts it on this port of loopback, or on a free one for 0; which port it is. The gate is none where it has none. */
-        int start(int port, Engine policy, Optional<Gate> gate) throws Exception;
+        int start(int port, List<String> templates, Optional<Gate> gate) throws Exception;
     }
 
     private Program() {}
@@ -38,8 +41,13 @@ public final class Program {
     public static void main(String[] arguments) throws Exception {
         System.setOut(System.err);
         Map<String, String> given = new HashMap<>();
+        List<String> open = new ArrayList<>();
         for (int at = 1; at + 1 < arguments.length; at += 2) {
-            given.put(arguments[at], arguments[at + 1]);
+            if (arguments[at].equals("--public")) {
+                open.add(arguments[at + 1]);
+            } else {
+                given.put(arguments[at], arguments[at + 1]);
+            }
         }
         boolean isUngated = List.of(arguments).contains("--ungated");
         Path policy = Path.of(given.get("--policy"));
@@ -48,12 +56,17 @@ public final class Program {
         try {
             Engine engine = Engine.fromFile(policy);
             String tokens = Files.readString(Path.of(given.get("--tokens")));
-            Gate gate = Gate.builder(new Handle(engine), tokens).count(counted).build();
+            Gate gate = Gate.builder(new Handle(engine), tokens).publicRoutes(open).count(counted).build();
             int port = Integer.parseInt(listen.substring(listen.lastIndexOf(':') + 1));
-            port = SERVERS.get(arguments[0]).start(port, engine, isUngated ? Optional.empty() : Optional.of(gate));
+            List<String> templates = Stream.concat(
+                            engine.routes().stream().map(Route::template),
+                            open.stream().map(route -> route.substring(route.indexOf(' ') + 1)))
+                    .distinct()
+                    .toList();
+            port = SERVERS.get(arguments[0]).start(port, templates, isUngated ? Optional.empty() : Optional.of(gate));
             say("listening 127.0.0.1:" + port);
             obey(gate, policy, counted);
-        } catch (FaultsException problem) {
+        } catch (DiagnosticsException problem) {
             System.err.println(problem.getMessage());
             System.exit(2);
         }
@@ -69,7 +82,7 @@ public final class Program {
         String text = "{\"method\":" + json(method) + ",\"target\":" + json(target)
                 + ",\"route\":" + json(call.flatMap(known -> known.decision().route()).orElse(null))
                 + ",\"scope\":" + json(call.flatMap(known -> known.decision().scope()).orElse(null))
-                + ",\"kind\":" + json(call.map(known -> known.token().kind().toString()).orElse(null))
+                + ",\"kind\":" + json(call.flatMap(Call::bearer).map(known -> known.kind().toString()).orElse(null))
                 + ",\"consumes\":" + call.flatMap(known -> known.decision().charge()).map(Charge::consumes).orElse(null) + "}";
         say(text);
         return text.getBytes(StandardCharsets.UTF_8);

@@ -1,6 +1,5 @@
 package io.github.orbgate.exchange;
 
-import io.github.orbgate.Engine;
 import io.github.orbgate.Gate;
 import io.github.orbgate.servlet.GateFilter;
 import io.github.orbgate.servlet.HandlerFilter;
@@ -26,7 +25,7 @@ import org.eclipse.jetty.server.ServerConnector;
  */
 final class ServletServer implements Program.Server {
     @Override
-    public int start(int port, Engine policy, Optional<Gate> gate) throws Exception {
+    public int start(int port, List<String> templates, Optional<Gate> gate) throws Exception {
         Server server = new Server();
         ServerConnector connector = new ServerConnector(server);
         connector.setHost("127.0.0.1");
@@ -38,7 +37,7 @@ final class ServletServer implements Program.Server {
         gate.ifPresent(guard -> List.of(new GateFilter(guard), new HandlerFilter()).forEach(
                 filter -> context.addFilter(new FilterHolder(filter), "/*", EnumSet.allOf(DispatcherType.class))));
         Set<String> prefixes = new TreeSet<>(Set.of("/"));
-        policy.routes().forEach(route -> prefixes.add(route.template().replaceFirst("[^/]*[{*].*", "")));
+        templates.forEach(template -> prefixes.add(template.replaceFirst("[^/]*[{*].*", "")));
         for (String prefix : prefixes) {
             String mapping = prefix.endsWith("/") ? prefix + "*" : prefix;
             context.addServlet(new ServletHolder(new Echo()), mapping);

@@ -1,8 +1,6 @@
 package io.github.orbgate.exchange;
 
-import io.github.orbgate.Engine;
 import io.github.orbgate.Gate;
-import io.github.orbgate.Route;
 import io.github.orbgate.spring.GateAutoConfiguration;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -27,7 +25,7 @@ final class SpringServer implements Program.Server {
     static class Application {}
 
     @Override
-    public int start(int port, Engine policy, Optional<Gate> gate) throws Exception {
+    public int start(int port, List<String> templates, Optional<Gate> gate) throws Exception {
         SpringApplication application = new SpringApplication(Application.class);
         Map<String, Object> properties = new HashMap<>(Map.of(
                 "server.address", "127.0.0.1",
@@ -41,7 +39,6 @@ final class SpringServer implements Program.Server {
         if (gate.isEmpty()) {
             properties.put("spring.autoconfigure.exclude", GateAutoConfiguration.class.getName());
         }
-        List<String> templates = policy.routes().stream().map(Route::template).distinct().toList();
         properties.put("orbgate.match-templates", templates.stream().allMatch(SpringServer::isPlain));
         application.setDefaultProperties(properties);
         application.addInitializers(context -> {

@@ -53,7 +53,7 @@ public final class GateFilter implements Filter {
         this(gate, request -> BonusOrbs.REFUSE);
     }
 
-    /** A filter that asks whether a request allows bonus orbs. */
+    /** A filter that asks whether a request allows bonus orbs; it doesn't if the function throws. */
     public GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
@@ -134,7 +134,7 @@ public final class GateFilter implements Filter {
         for (String name : Collections.list(request.getHeaderNames())) {
             headers.put(name, Collections.list(request.getHeaders(name)));
         }
-        return new GateRequest(request.getMethod(), target(request), headers).bonus(bonus.apply(request));
+        return new GateRequest(request.getMethod(), target(request), headers).bonus(BonusOrbs.of(bonus, request));
     }
 
     /** Path and query as the container gives them: neither decoded, nor without the parameters of the path ({@code ;…}). */

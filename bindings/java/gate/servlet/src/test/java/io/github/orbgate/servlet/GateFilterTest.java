@@ -38,6 +38,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.StreamHandler;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
+import org.eclipse.jetty.ee10.servlet.FilterMapping;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
@@ -128,6 +129,9 @@ class GateFilterTest {
             assertEquals(Optional.of("Bearer"), denied.headers().firstValue("WWW-Authenticate"));
             assertEquals(Optional.empty(), denied.headers().firstValue("Content-Type"));
             assertEquals(401, get(gate, ORBS, Optional.empty()).statusCode());
+            HttpResponse<String> other = get(gate, "/api/v1/external/voxies/prompt/run", Optional.of(issuer.bearer(TokenKind.USER, "read:orbs")));
+            assertEquals(405, other.statusCode());
+            assertEquals(Optional.of("POST"), other.headers().firstValue("Allow"));
             assertEquals(400, get(gate, ORBS + ";a=b", Optional.empty()).statusCode());
             assertEquals(1, seen.size());
         }
@@ -255,7 +259,8 @@ class GateFilterTest {
     @Test
     void servletsThatTheGateDoesNotSeeAreReported() throws Exception {
         Map<String, List<String>> unseen = Map.of(
-                "/*", List.of(), "/api/*", List.of("/", "/apis", "/me"), "/me", List.of("/", "/api/v1/*", "/apis"));
+                "/*", List.of(), "/api/*", List.of("/", "/apis", "/me"), "/me", List.of("/", "/api/v1/*", "/apis"),
+                "servlet /apis", List.of("/", "/api/v1/*", "/me"));
         for (Map.Entry<String, List<String>> each : unseen.entrySet()) {
             List<String> said = new ArrayList<>();
             Logger logger = Logger.getLogger(GateFilter.class.getName());
@@ -268,9 +273,17 @@ class GateFilterTest {
             logger.addHandler(collects);
             Server server = new Server();
             ServletContextHandler context = new ServletContextHandler("/");
-            context.addFilter(new FilterHolder(new GateFilter(fake(new ArrayList<>()))), each.getKey(), null);
+            FilterHolder filter = new FilterHolder(new GateFilter(fake(new ArrayList<>())));
+            if (each.getKey().startsWith("/")) {
+                context.addFilter(filter, each.getKey(), null);
+            } else {
+                FilterMapping byName = new FilterMapping();
+                byName.setFilterName(filter.getName());
+                byName.setServletName(each.getKey());
+                context.getServletHandler().addFilter(filter, byName);
+            }
             for (String path : List.of("/", "/api/v1/*", "/apis", "/me")) {
-                context.addServlet(new ServletHolder(new Echo()), path);
+                context.addServlet(new ServletHolder("servlet " + path, new Echo()), path);
             }
             server.setHandler(context);
             server.start();

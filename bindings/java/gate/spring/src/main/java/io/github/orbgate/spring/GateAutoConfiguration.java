@@ -87,6 +87,7 @@ public class GateAutoConfiguration {
         if (properties.ignoreMethodOverride()) {
             builder.ignoreMethodOverride();
         }
+        builder.publicRoutes(properties.publicRoutes()).corsPreflight(properties.corsPreflight());
         if (properties.audit()) {
             builder.audit(AUDIT::info);
         }

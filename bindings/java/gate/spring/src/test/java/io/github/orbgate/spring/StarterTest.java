@@ -75,6 +75,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -402,6 +403,43 @@ class StarterTest {
         assertEquals(real, known);
     }
 
+    /** What needs no token. */
+    @RestController
+    static class Health {
+        @GetMapping("/healthz")
+        String health(HttpServletRequest request) {
+            return GateFilter.allowed(request).publicTemplate().orElseThrow();
+        }
+
+        @CrossOrigin("https://app.example")
+        @GetMapping("/shop/feeds/{feed}")
+        String feed() {
+            return "a feed";
+        }
+    }
+
+    @Test
+    void healthChecksAndPreflightsNeedNoToken() throws Exception {
+        startReal(List.of(Health.class), "--orbgate.public-routes=GET /healthz", "--orbgate.cors-preflight=pass");
+        assertEquals("/healthz", get("/healthz", Optional.empty()).body());
+        assertEquals("/healthz", get("/healthz", Optional.of("Bearer nonsense")).body());
+        assertEquals(401, get("/shop/orders", Optional.empty()).statusCode());
+        String[] preflight = {"Origin", "https://app.example", "Access-Control-Request-Method", "GET"};
+        HttpResponse<String> passed = send("OPTIONS", "/shop/feeds/7", Optional.empty(), preflight);
+        assertEquals(200, passed.statusCode());
+        assertEquals(Optional.of("https://app.example"), passed.headers().firstValue("Access-Control-Allow-Origin"));
+        assertEquals(401, send("OPTIONS", "/shop/feeds/7", Optional.empty()).statusCode());
+        assertEquals(401, send("OPTIONS", "/nowhere", Optional.empty(), preflight).statusCode());
+    }
+
+    @Test
+    void withoutThePropertiesNobodyPassesWithoutAToken() throws Exception {
+        startReal(List.of(Health.class), "--orbgate.check-routes=false");
+        assertEquals(401, get("/healthz", Optional.empty()).statusCode());
+        String[] preflight = {"Origin", "https://app.example", "Access-Control-Request-Method", "GET"};
+        assertEquals(401, send("OPTIONS", "/shop/feeds/7", Optional.empty(), preflight).statusCode());
+    }
+
     @Test
     void propertiesAreEnoughForAGate() throws Exception {
         startReal(List.of(), "--orbgate.challenge=full", "--orbgate.realm=shop");
@@ -599,7 +637,7 @@ class StarterTest {
         assertEquals(4, counted("orbgate_misrouted_total", "matched", ""));
     }
 
-    /** Tomcat upgrades before any filter. The streams are requests of their own, which come to the filters. */
+    /** The container upgrades before any filter. The streams are requests of their own, which come to the filters. */
     @Test
     void everyStreamOfHttp2IsDecided() throws Exception {
         startReal(List.of(), "--server.http2.enabled=true");

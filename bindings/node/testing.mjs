@@ -1,0 +1,2 @@
+// The same for `import`.
+export { startIssuer } from "./testing.js";

@@ -1,0 +1,166 @@
+"""Counting what comes batch by batch, in Arrow: memory grows with what differs, not with the rows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .heavy import Heavy
+
+# How many rows of counts may wait until they are put together.
+WAITING_ROWS = 1 << 20
+# And how many bytes of counts by heavy hitters.
+WAITING_BYTES = 1 << 25
+# And in how many tables: one of few rows takes kilobytes.
+WAITING_PARTS = 128
+# How many rows of counts are Python's at once, which takes some ten times as much as in Arrow.
+ROWS_OF_PYTHON = 1 << 14
+# And how many bytes, in which a few rows of long texts are many.
+BYTES_OF_PYTHON = 1 << 23
+# More different times than these are told apart by the next longer unit; still it is shorter than a chart's spans.
+MOST_TIMES = 1 << 16
+UNITS = ("second", "minute", "hour", "day")
+
+FIRST = pc.ScalarAggregateOptions(skip_nulls=False, min_count=0)
+
+
+class Counts:
+    """How many rows have the same `keys`, what the first of them has in the columns `first`, and the least and greatest of other columns."""
+
+    def __init__(self, keys: Sequence[str], first: Sequence[str] = (), least: Sequence[str] = (), greatest: Sequence[str] = ()) -> None:
+        self._keys = list(keys)
+        self._first = list(first)
+        found = [*((name, "first", FIRST) for name in first), *((name, "min") for name in least), *((name, "max") for name in greatest)]
+        self._found: list[tuple[Any, ...]] = found
+        self._parts: list[Any] = []
+        self._settled = 0
+
+    def add(self, table: Any) -> None:
+        """Counts the rows of a table."""
+        ones = pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
+        self._parts.append(self._grouped(table.append_column("calls", ones)))
+        # Twice as many rows as are grouped already: if nearly all rows differ, they are not grouped again for each batch.
+        self.settle(0 if len(self._parts) > WAITING_PARTS else max(WAITING_ROWS, 2 * self._settled))
+
+    def settle(self, most: int) -> int:
+        """Puts the counts together where they have more rows than `most`, and says how many they have."""
+        if len(self._parts) > 1 and self._rows() > most:
+            self.change(lambda table: table)
+        return self._rows()
+
+    def change(self, change: Callable[[Any], Any]) -> None:
+        """Changes the keys, and puts together the counts of those that are the same now."""
+        self._parts = [self._grouped(change(pa.concat_tables(self._parts)))]
+        self._settled = self._rows()
+
+    def state(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        self.settle(0)
+        data = io.BytesIO()
+        for part in self._parts:
+            with pa.ipc.new_stream(data, part.schema) as stream:
+                stream.write_table(part)
+        return {"parts": data.getvalue(), "settled": self._settled}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Goes on from there."""
+        self._parts = [pa.ipc.open_stream(state["parts"]).read_all()] if state["parts"] else []
+        self._settled = state["settled"]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The counts, each as its keys, its firsts and `calls`."""
+        if self._parts:
+            self.settle(0)
+            # The others have no rows, if there are others.
+            part = self._parts[0]
+            fitting = part.num_rows * BYTES_OF_PYTHON // max(1, part.nbytes)
+            for batch in part.to_batches(min(ROWS_OF_PYTHON, max(1, fitting))):
+                yield from batch.to_pylist()
+
+    def _rows(self) -> int:
+        return sum(part.num_rows for part in self._parts)
+
+    def _grouped(self, table: Any) -> Any:
+        # Only one thread can tell which row is first, because it takes the rows in their order.
+        groups = table.group_by(self._keys, use_threads=not self._first)
+        found = groups.aggregate([("calls", "sum"), *self._found])
+        found = found.select([*self._keys, *(f"{name}_{what}" for name, what, *_ in self._found), "calls_sum"])
+        return found.rename_columns([*self._keys, *(name for name, *_ in self._found), "calls"])
+
+
+class HeavyCounts(Counts):
+    """Counts by heavy hitters and other keys. They wait here until a thing might be dropped, because a row of Python's is slow; `take` gives
+    them to the heavy hitters. `new` says how many new things wait, if that is not one for each row.
+    """
+
+    def __init__(
+        self, keys: Sequence[str], take: Callable[[Iterable[dict[str, Any]]], None], *heavies: Heavy, new: Callable[[], int] | None = None
+    ) -> None:
+        super().__init__(keys)
+        self._take = take
+        self._heavies = heavies
+        self._new = new or self._rows
+
+    def add(self, table: Any) -> None:
+        super().add(table)
+        # Many may be the same. Given early, they are counted all the same, because things are dropped by `drop` alone.
+        if self._bytes() > WAITING_BYTES:
+            self.settle(0)
+            if self._bytes() > WAITING_BYTES // 2:
+                self.give()
+
+    def drop(self) -> None:
+        """Drops the rare things if there are too many."""
+        room = min(heavy.room for heavy in self._heavies)
+        if self._rows() > WAITING_ROWS // 2 or (self._rows() > room and self._new() > room):
+            self.give()
+        for heavy in self._heavies:
+            heavy.settle()
+
+    def give(self) -> None:
+        """Gives what waits."""
+        self._take(self.rows())
+        self._parts, self._settled = [], 0
+
+    def _bytes(self) -> int:
+        return sum(part.nbytes for part in self._parts)
+
+    def different(self, key: str) -> list[Any]:
+        """What waits, by a key."""
+        found: list[Any] = pc.unique(pa.chunked_array([chunk for part in self._parts for chunk in part[key].chunks])).to_pylist()
+        return found
+
+
+class Times(Counts):
+    """Counts by time and other keys: by the second, or by a longer unit where the log has too many.
+
+    With `ends`, each has the exact times of its first and last call, `earliest` and `latest`, too.
+    """
+
+    def __init__(self, keys: Sequence[str] = (), first: Sequence[str] = (), ends: bool = False) -> None:
+        super().__init__(["time", *keys], first, ["earliest"] if ends else [], ["latest"] if ends else [])
+        self._unit = 0
+        self._ends = ends
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "unit": self._unit}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self._unit = state["unit"]
+
+    def add(self, table: Any) -> None:
+        if self._ends:
+            table = table.append_column("earliest", table["time"]).append_column("latest", table["time"])
+        super().add(self._floored(table))
+        while self.settle(MOST_TIMES) > MOST_TIMES and self._unit + 1 < len(UNITS):
+            self._unit += 1
+            self.change(self._floored)
+
+    def _floored(self, table: Any) -> Any:
+        time = pc.floor_temporal(table["time"], unit=UNITS[self._unit])
+        return table.set_column(table.column_names.index("time"), "time", time)

@@ -1,0 +1,301 @@
+"""The columns of every log, under their own names and in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._columns import NAMES, check, kind_of
+from .._errors import TableError
+from .._extras import needs
+from .._terms import TokenKind
+from .notes import Notes
+from .statuses import statuses
+from .times import Times, said_in
+
+TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
+
+# A space inside one scope of a list makes it invalid: it must not become two scopes.
+SPACE = "\u2420"
+
+# How other columns of a log are called where they come along: no column of ours starts so.
+OTHER = "log_"
+
+YES = ("true", "yes", "1")
+NO = ("false", "no", "0", "")
+
+
+@dataclass
+class Layout:
+    """Which columns of a log describe a request, and the values that replace columns that it does not have."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    kind: TokenKind | str | None = None
+    scopes: str | None = None
+    allow_bonus_orbs_use: bool | None = None
+    time_unit: str | None = None
+    time_zone: str | None = None
+    public: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        values = {"kind": self.kind, "scopes": self.scopes, "allow_bonus_orbs_use": self.allow_bonus_orbs_use}
+        self.columns = check(self.columns, values)
+        self.kind = kind_of(self.kind)
+        # Whether the log's other columns come along.
+        self.keeps_others = False
+        self.notes: Notes = Notes(self.columns, {**values, "kind": self.kind})
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything was said."""
+        return self != Layout(time_unit=self.time_unit, time_zone=self.time_zone, public=self.public)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What was said, in the words in which it can be said again."""
+        return {
+            "columns": dict(self.columns) or None,
+            "kind": self.kind,
+            "scopes": self.scopes,
+            "allow_bonus_orbs_use": self.allow_bonus_orbs_use,
+            "time_unit": self.time_unit,
+            "time_zone": self.time_zone,
+            **({"public": list(self.public)} if self.public else {}),
+        }
+
+    def name(self, column: str) -> str:
+        """What the log calls a column."""
+        return self.columns.get(column, column)
+
+    def has_constant(self, column: str) -> bool:
+        """Whether all rows of a column have one given value."""
+        return getattr(self, column, None) is not None
+
+    def find(self, known: Iterable[str]) -> dict[str, str]:
+        """The log's columns that are to be read: those that were named, and those with our names.
+
+        Raises `TableError` if one is missing.
+        """
+        known = list(known)
+        found = {}
+        for column in NAMES:
+            name = self.name(column)
+            # A path into structures starts with a column.
+            there = name in known or name.partition(".")[0] in known
+            if there and not self.has_constant(column):
+                if known.count(name) > 1:
+                    raise TableError(f"there are two columns `{name}`")
+                found[column] = name
+            elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
+                raise TableError(f"there is no column `{name}` for `{column}`; {_listed(known)}")
+        self.notes.has(known, found)
+        return found
+
+
+    def others(self, known: Iterable[str], found: Mapping[str, str]) -> dict[str, str]:
+        """The log's other columns, by what they are called where they come along, if they do."""
+        return {OTHER + name: name for name in known if name not in found.values()} if self.keeps_others else {}
+
+
+def _listed(known: list[str]) -> str:
+    return f"the columns are `{'`, `'.join(known)}`" if known else "it has no columns"
+
+
+class Normaliser:
+    """Makes the batches of every log alike: texts are bytes, for the engine to judge as they are."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.times = Times(layout.time_unit, layout.time_zone)
+        self._pa = needs("pyarrow", "logs")
+        self._pc = needs("pyarrow.compute", "logs")
+        self.unread_statuses = 0
+        # The row of the first, and what it says.
+        self.first_status: tuple[int, str] | None = None
+        self.rows = 0
+        # The types of other columns, as the first part of the log has them.
+        self._others: dict[str, Any] | None = None
+
+    def schema(self, text: Any = None) -> Any:
+        """The columns of a batch."""
+        pa = self._pa
+        text = text or pa.string()
+        return pa.schema(
+            [
+                ("method", text),
+                ("target", text),
+                ("kind", text),
+                ("scopes", text),
+                ("allow_bonus_orbs_use", pa.bool_()),
+                ("time", pa.timestamp("us", "UTC")),
+                ("caller", text),
+                ("by_scope", text),
+                ("served_status", pa.int64()),
+                ("row", pa.int64()),
+                ("error", pa.string()),
+            ]
+        )
+
+    @property
+    def counted(self) -> list[list[Any]]:
+        """What was counted of the rows so far."""
+        return [[self.rows, self.unread_statuses, self.first_status], self.times.counted, self.layout.notes.counted]
+
+    @counted.setter
+    def counted(self, counted: list[list[Any]]) -> None:
+        (self.rows, self.unread_statuses, self.first_status), self.times.counted, self.layout.notes.counted = counted
+
+    def batch(self, found: Mapping[str, Any], rows: int) -> Any:
+        """A batch of these columns; other columns are absent."""
+        pa = self._pa
+        nothing = pa.nulls(rows)
+        texts = {name: self._text(name, found.get(name, nothing), rows) for name in TEXTS}
+        error = found.get("error", nothing).cast(pa.string())
+        bonus, error = self._flags(found.get("allow_bonus_orbs_use", nothing), error)
+        error = self._missing(texts, error)
+        is_decided = self._pc.is_null(error)
+        self.layout.notes.count(texts, is_decided)
+        first = self.rows + 1
+        self.rows += rows
+        columns = {
+            **texts,
+            "allow_bonus_orbs_use": bonus,
+            "time": self.times.column(found.get("time", nothing), is_decided, first),
+            "served_status": self._statuses(found.get("served_status", nothing), is_decided, first),
+            "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
+            "error": error,
+        }
+        schema = self.schema(pa.binary())
+        for name, column in self._kept(found, rows).items():
+            columns[name] = column
+            schema = schema.append(pa.field(name, column.type))
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+    def shown(self, batch: Any) -> Any:
+        """The batch with texts for people: bytes that are not UTF-8 are shown as U+FFFD."""
+        schema = self.schema()
+        for name, kind in (self._others or {}).items():
+            schema = schema.append(self._pa.field(name, self._pa.string() if kind == self._pa.binary() else kind))
+        columns = (self._shown(column, kind) for column, kind in zip(batch.columns, schema.types))
+        return self._pa.RecordBatch.from_arrays(list(columns), schema=schema)
+
+    def _kept(self, found: Mapping[str, Any], rows: int) -> dict[str, Any]:
+        """The other columns, always the same ones. Of a file that has more, the others are named in a warning."""
+        if not self.layout.keeps_others:
+            return {}
+        there = {name: column for name, column in found.items() if name.startswith(OTHER)}
+        if self._others is None:
+            self._others = {name: column.type for name, column in there.items()}
+        kept = {}
+        for name, kind in self._others.items():
+            column = there.pop(name, None)
+            if column is not None and column.type != kind:
+                try:
+                    column = column.cast(kind)
+                except self._pa.ArrowException:
+                    there[name], column = column, None
+            kept[name] = self._pa.nulls(rows, kind) if column is None else column
+        self.layout.notes.left_out.update(dict.fromkeys(name.removeprefix(OTHER) for name in there))
+        return kept
+
+    def _text(self, name: str, found: Any, rows: int) -> Any:
+        """A column of bytes, or of one value."""
+        pa = self._pa
+        if (value := getattr(self.layout, name, None)) is not None:
+            return pa.repeat(pa.scalar(value.encode(), pa.binary()), rows)
+        types = pa.types
+        if types.is_dictionary(found.type):
+            # `dictionary_decode` knows no views.
+            values = found.dictionary
+            values = values.cast(pa.string()) if types.is_string_view(values.type) else values
+            found = values.take(found.indices)
+        if name == "scopes" and types.is_nested(found.type):
+            found = self._joined(found)
+        try:
+            if name == "caller" and types.is_floating(found.type):
+                # Whole numbers, as pandas has them where one is missing.
+                found = found.cast(pa.int64())
+            if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
+                found = found.cast(pa.string())
+            found = found.cast(pa.binary())
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+            raise TableError(f"column `{self.layout.name(name)}` must be text, not {found.type}") from None
+        if name != "caller":
+            return found
+        # In every format, an empty name is no caller.
+        return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
+
+    def _statuses(self, found: Any, is_decided: Any, first: int) -> Any:
+        """The statuses of the log; of rows that are decided, those that are none are counted."""
+        pc = self._pc
+        read = statuses(found)
+        is_unread = pc.and_(pc.and_(pc.is_valid(found), pc.is_null(read)), is_decided)
+        unread = pc.sum(is_unread).as_py() or 0
+        self.unread_statuses += unread
+        if unread and self.first_status is None:
+            at = pc.index(is_unread, True).as_py()
+            self.first_status = first + at, said_in(found[at])
+        return read
+
+    def _joined(self, found: Any) -> Any:
+        """Lists of scopes as texts of scopes; other columns stay as they are."""
+        pa = self._pa
+        inner = getattr(found.type, "value_type", pa.null())
+        is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+        if not any(is_such(inner) for is_such in is_text):
+            return found
+        return pa.array([None if scopes is None else joined(scopes) for scopes in found.to_pylist()], pa.string())
+
+    def _flags(self, found: Any, error: Any) -> tuple[Any, Any]:
+        """A column of flags, where absent is false; any value that is neither yes nor no is an error."""
+        pa, pc = self._pa, self._pc
+        if (value := self.layout.allow_bonus_orbs_use) is not None:
+            return pa.repeat(pa.scalar(value), len(found)), error
+        if pa.types.is_boolean(found.type) or pa.types.is_null(found.type):
+            return found.cast(pa.bool_()).fill_null(False), error
+        if not pa.types.is_integer(found.type):
+            found = self._shown(self._text("allow_bonus_orbs_use", found, len(found)), pa.string())
+        words = pc.utf8_lower(pc.utf8_trim_whitespace(found.cast(pa.string())))
+        yes = pc.is_in(words, pa.array(YES))
+        known = pc.or_(yes, pc.is_in(words, pa.array([*NO, None], pa.string())))
+        if pc.all(known, min_count=0).as_py():
+            return yes, error
+        name = self.layout.name("allow_bonus_orbs_use")
+        said = pc.binary_join_element_wise(f"`{name}` is `", found.cast(pa.string()), "`, neither true nor false", "")
+        return yes, pc.if_else(known, error, pc.coalesce(error, said))
+
+    def _missing(self, texts: Mapping[str, Any], error: Any) -> Any:
+        """Says of rows that are no requests what they lack."""
+        pc = self._pc
+        if not texts["method"].null_count and not texts["target"].null_count and texts["by_scope"].null_count == len(error):
+            return error
+        # As the log calls them.
+        method, target, by_scope = (f"`{self.layout.name(name)}`" for name in ("method", "target", "by_scope"))
+        absent = {name: pc.is_null(texts[name]) for name in ("method", "target", "by_scope")}
+        neither = pc.and_(absent["method"], absent["target"])
+        both = pc.and_not(pc.invert(absent["by_scope"]), neither)
+        nothing = pc.and_(neither, absent["by_scope"])
+        for lacks, words in (
+            (both, f"{by_scope} comes with {method} or {target}"),
+            (nothing, f"neither {method} and {target} nor {by_scope}"),
+            (absent["method"], f"no {method}"),
+            (absent["target"], f"no {target}"),
+        ):
+            if words.startswith("no "):
+                lacks = pc.and_(lacks, absent["by_scope"])
+            error = pc.if_else(pc.and_(lacks, pc.is_null(error)), words, error)
+        return error
+
+    def _shown(self, column: Any, kind: Any) -> Any:
+        try:
+            return column.cast(kind)
+        except self._pa.ArrowInvalid:
+            texts = (None if text is None else text.decode("utf-8", "replace") for text in column.to_pylist())
+            return self._pa.array(texts, kind)
+
+
+def joined(scopes: Iterable[Any]) -> str:
+    """A list of scopes as one text."""
+    return " ".join(scope.replace(" ", SPACE) for scope in scopes if scope is not None)
+

@@ -1,0 +1,255 @@
+"""Logs with a request on each line: requests as JSON, flat objects, access logs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .._columns import NAMES
+from .._errors import TableError
+from .._extras import needs
+from .._native import LINE_LIMIT, read_access, read_requests
+from .columns import OTHER, Layout, joined
+from .input import Input
+
+Columns = dict[str, Any]
+
+# The fields of an access log that no line can lack.
+EVERY_LINE = ("host", "identity", "user", "time", "status", "size")
+
+
+# A whole number that is wanted has fewer.
+MOST_DIGITS = 100
+
+# How many fields after the combined format are looked for, where all of a log is kept.
+MOST_EXTRAS = 16
+
+
+def requests(log: Input) -> Iterator[Columns]:
+    """Requests as `orbgate replay` reads them, each a JSON object."""
+    for block in log.blocks():
+        columns = from_capsule(read_requests(block))
+        yield {**columns, "error": _with_hint(columns["error"])}
+
+
+def _with_hint(errors: Any) -> Any:
+    """A log of flat objects has a name like one of requests, and a member that these do not know."""
+    if errors.null_count == len(errors):
+        return errors
+    hint = "; flat objects, with members of other names, are the format `json`"
+    said = (why + hint if why and why.startswith("unknown field ") else why for why in errors.to_pylist())
+    return needs("pyarrow", "logs").array(said, errors.type)
+
+
+def access(log: Input, layout: Layout) -> Iterator[Columns]:
+    """An access log in the common or combined format, and what other fields say."""
+    for name in ("method", "target", "by_scope"):
+        if name in layout.columns:
+            raise TableError(f"an access log has its `{name}` in the request, and in no other field")
+    fields = {"time": "time", "caller": "host", "served_status": "status", **layout.columns}
+    others, extras = _other_fields(fields) if layout.keeps_others else {}, None
+    for block in log.blocks():
+        columns = from_capsule(read_access(block, [*fields.items(), *others.items()]))
+        if others and extras is None:
+            # As many fields after the combined format as the first lines have, and one more, which shows where others have more.
+            extras = [name for name, field in others.items() if field.startswith("extra") and columns[name].null_count < len(columns[name])]
+            last = max((int(name.removeprefix(f"{OTHER}extra")) for name in extras), default=0)
+            dropped = {name for name, field in others.items() if field.startswith("extra") and int(field.removeprefix("extra")) > last + 1}
+            others = {name: field for name, field in others.items() if name not in dropped}
+            columns = {name: column for name, column in columns.items() if name not in dropped}
+        for name in fields:
+            # Every line has the other fields, if only as `-`.
+            if fields[name] in EVERY_LINE or columns[name].null_count < len(columns[name]):
+                layout.notes.see(name)
+        yield columns
+
+
+def _other_fields(fields: dict[str, str]) -> dict[str, str]:
+    """The fields of an access log that are not read, and more after them than logs have."""
+    known = (*EVERY_LINE, "vhost", "referer", "agent", *(f"extra{at}" for at in range(1, MOST_EXTRAS + 1)))
+    return {OTHER + field: field for field in known if field not in fields.values()}
+
+
+class _Stream:
+    def __init__(self, capsule: object) -> None:
+        self._capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._capsule
+
+
+def from_capsule(capsule: object) -> Columns:
+    """The columns of a stream of Arrow's C interface that has one batch."""
+    batch = needs("pyarrow", "logs").RecordBatchReader.from_stream(_Stream(capsule)).read_next_batch()
+    return dict(zip(batch.schema.names, batch.columns))
+
+
+def flat(log: Input, layout: Layout) -> Iterator[Columns]:
+    """JSON objects that have what a request is made of among their members, also in objects in them."""
+    pa = needs("pyarrow", "logs")
+    read = {layout.name(name) for name in NAMES if not layout.has_constant(name)}
+    members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
+    notes = layout.notes
+    inside = [member for _, member in members if "." in member]
+    nothing = [None] * len(members)
+    for block in log.blocks():
+        rows: list[list[Any]] = []
+        errors: list[str | None] = []
+        rests: list[str | None] = []
+        for line in block.removesuffix(b"\n").split(b"\n"):
+            try:
+                record = _record(line)
+                rows.append([_member(record, name, member) for name, member in members])
+                errors.append(None)
+                rest = {name: value for name, value in record.items() if name not in read} if layout.keeps_others else None
+                rests.append(_written(rest) if rest else None)
+                if len(errors) == 1:
+                    notes.has(record, {name: member for name, member in members if _has(record, member)})
+                for member in inside:
+                    if _is_bare(record, member):
+                        notes.bare[member] = notes.bare.get(member, 0) + 1
+                for name, member in [*notes.unseen.items()]:
+                    if _has(record, member):
+                        notes.see(name)
+            except ValueError as error:
+                rows.append(nothing)
+                rests.append(None)
+                errors.append(str(error))
+        columns = {name: pa.array(values, pa.string()) for (name, _), values in zip(members, zip(*rows))}
+        if layout.keeps_others:
+            columns[f"{OTHER}members"] = pa.array(rests, pa.string())
+        yield {**columns, "error": pa.array(errors, pa.string())}
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    """The object of a line; raises `ValueError`, which says what is wrong with it."""
+    if len(line) > LINE_LIMIT:
+        raise ValueError("longer than 16 MiB")
+    if not line.strip():
+        raise ValueError("blank line")
+    try:
+        record = _DECODER.decode(line.decode())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start + 1}") from None
+    except json.JSONDecodeError as error:
+        # Some of its messages end in "at".
+        raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("not JSON: nested too deep") from None
+    if not isinstance(record, dict):
+        raise ValueError("not a JSON object")
+    return record
+
+
+def _member(record: dict[str, Any], name: str, member: str) -> Any:
+    """What an object says of a column."""
+    value = record.get(member)
+    # Most members are plain text, or absent.
+    if not (isinstance(value, str) and value.isascii()) and (value is not None or "." in member):
+        value = _value(name, member, _find(record, member))
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Which of two members of one name counts is not guessed."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"duplicate field `{next(name for name in names if names.count(name) > 1)}`")
+    return found
+
+
+def _find(record: dict[str, Any], path: str) -> Any:
+    """A member, or one of an object in it: `token.kind`."""
+    if path in record:
+        return record[path]
+    name, _, rest = path.partition(".")
+    inner = record.get(name) if rest else None
+    return _find(inner, rest) if isinstance(inner, dict) else None
+
+
+def _has(record: Any, path: str) -> bool:
+    """Whether there is such a member, with any value."""
+    if not isinstance(record, dict) or path in record:
+        return isinstance(record, dict)
+    name, _, rest = path.partition(".")
+    return bool(rest) and _has(record.get(name), rest)
+
+
+def _is_bare(record: dict[str, Any], path: str) -> bool:
+    """Whether something that is neither an object nor null is where there would be an object with the member."""
+    if path in record:
+        return False
+    name, _, rest = path.partition(".")
+    inner = record.get(name)
+    return bool(rest) and (_is_bare(inner, rest) if isinstance(inner, dict) else inner is not None)
+
+
+def _value(name: str, member: str, value: Any) -> Any:
+    """The text of a member."""
+    if value is None:
+        return value
+    if isinstance(value, str):
+        if not value.isascii() and _HALVES.search(value):
+            raise ValueError(f"`{member}` has half a surrogate pair in it, and is not text")
+        return value
+    if name == "scopes" and isinstance(value, list):
+        if other := next((_kind(scope) for scope in value if not isinstance(scope, str)), None):
+            raise ValueError(f"`{member}` is an array with {other} in it, not of texts alone")
+        return joined(value)
+    if name == "served_status" and isinstance(value, float) and 100 <= value < 600 and value.is_integer():
+        return str(int(value))
+    is_such = isinstance(value, bool) if name == "allow_bonus_orbs_use" else isinstance(value, (int, float))
+    if is_such and name in ("allow_bonus_orbs_use", "caller", "time", "served_status"):
+        return _written(value)
+    raise ValueError(f"`{member}` is {_kind(value)}, not text")
+
+
+def _kind(value: Any) -> str:
+    """What a value is that is no text, with its article."""
+    return _KINDS.get(type(value), "a number")
+
+
+class _Number(float):
+    """A number that Python would write otherwise than the log does."""
+
+    text: str
+
+    def __new__(cls, text: str) -> _Number:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def _real(text: str) -> float:
+    number = float(text)
+    return number if repr(number) == text else _Number(text)
+
+
+def _whole(text: str) -> float:
+    # Python makes no number of thousands of digits, and knows no `-0`.
+    return int(text) if len(text) < MOST_DIGITS and text != "-0" else _Number(text)
+
+
+def _written(value: Any) -> str:
+    """A value as JSON has it, with its numbers as they were written."""
+    if isinstance(value, _Number):
+        return value.text
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    # Most have nothing that Python would write otherwise.
+    if any(isinstance(of, (_Number, dict, list)) for of in inner):
+        try:
+            if isinstance(value, list):
+                return f"[{', '.join(map(_written, value))}]"
+            return f"{{{', '.join(f'{_ENCODER.encode(name)}: {_written(of)}' for name, of in value.items())}}}"
+        except RecursionError:
+            pass
+    return _ENCODER.encode(value)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_real, parse_int=_whole)
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_HALVES = re.compile("[\ud800-\udfff]")
+_KINDS: dict[type, str] = {dict: "an object", list: "an array", bool: "a boolean", type(None): "null"}

@@ -1,0 +1,383 @@
+"""A log of any format, as batches with the same columns."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from .._arrow import ArrowArray, ArrowStream
+from .._columns import is_table
+from .._errors import TableError
+from .._extras import needs
+from .._number import number
+from .._terms import TokenKind
+from . import lines, private, tables
+from .columns import Layout, Normaliser
+from .files import FORMATS, files, format_of, labels
+from .input import ROWS_AT_ONCE, STANDARD_INPUT, Input
+from .notes import ResumeError
+
+if TYPE_CHECKING:
+    import pyarrow as _pa  # type: ignore[import-untyped,unused-ignore]
+
+# Files, or tables.
+Log = Union[
+    str,
+    os.PathLike[str],
+    ArrowStream,
+    ArrowArray,
+    Iterable[Union[str, os.PathLike[str]]],
+    Iterable[Union[ArrowStream, ArrowArray]],
+]
+
+
+def read(
+    log: Log,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    kind: TokenKind | str | None = None,
+    scopes: str | None = None,
+    allow_bonus_orbs_use: bool | None = None,
+    time_unit: str | None = None,
+    time_zone: str | None = None,
+    public: Sequence[str] | None = None,
+) -> Reader:
+    """Reads a log of any format: batches of pyarrow with the same columns, in constant memory.
+
+    `log` is a file, also compressed with gzip or zstd if it is text, or `-` for standard input; or several files: a list of them,
+    a pattern like `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or batches of one. `format` is one
+    of `FORMATS`, by default what a file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
+    `scopes`, `allow_bonus_orbs_use`, `time`, `caller`, `by_scope` and `served_status`, by default these names; `token.kind` is a member of
+    a structure. An access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`,
+    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` and `served_status` its `status` unless you say otherwise. `kind`, `scopes` and
+    `allow_bonus_orbs_use` are one value for all requests, for logs that do not have them. `time_unit` is the unit of times that are
+    numbers: `s`, `ms`, `us` or `ns`. `time_zone` is the zone of times that name none, an offset as `+02:00` or a name as
+    `Europe/Berlin`, by default UTC; a time that was there twice or never, because clocks were changed, is absent and counted.
+    `public` are the routes that need no token at the server, such as `GET /healthz`: `replay`, `report` and `privileges` allow calls to
+    them, as a gate does.
+
+    The batches have the columns above, with `time` as an instant in UTC and `served_status`, the HTTP status with which the call was
+    answered, as a number; and two more. `row` counts from 1. `error` says why a
+    row cannot be read: the row is still there. Without a kind, a request has no token. A request that asks by scope has neither
+    method nor target: `replay` decides it, `Policy.decide_table` denies it.
+
+    Raises `OSError` where there is no such file, `ValueError` where the arguments do not fit, and `TableError` where a
+    column is missing or there twice and, after all rows, where the log breaks off and where no row has a column that was named.
+    """
+    return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit, time_zone, public))
+
+
+# How much of a value a warning shows.
+MOST_OF_A_VALUE = 40
+# How many files a warning names.
+TWICE = 3
+
+
+class Reader(Iterator["_pa.RecordBatch"]):
+    """The batches of a log, one after the other; through the Arrow C interface, it is a table.
+
+    No batch goes beyond a row whose number is a multiple of `ROWS_AT_ONCE`, wherever the log is cut.
+    """
+
+    def __init__(self, log: Log, format: str | None, layout: Layout, names: list[str] | None = None) -> None:
+        self._normaliser = Normaliser(layout)
+        self._inputs: list[Input] = []
+        self._is_read = False
+        # How many blocks have been read, where another reader came to, and whether the last batch was the last one of its block.
+        self._blocks = self._block_rows = 0
+        # The files that were begun, and how many rows there were before each.
+        self._begun: list[tuple[int, str]] = []
+        self._location: dict[str, Any] = {"blocks": 0}
+        self._skipped: Callable[[], None] | None = None
+        self.is_between_blocks: bool = False
+        self._layout = layout
+        self._said_format = format
+        # What else was said of the log, for people to read.
+        self.also: dict[str, object] = {}
+        if is_table(log) or not (isinstance(log, (str, os.PathLike)) or _are_paths(log)):
+            if format is not None:
+                raise ValueError(f"a table has no format, so it is not `{format}`")
+            self.format: str = "table"
+            self._batches = self._read(self._of_tables(log, layout))
+            return
+        paths: Any = log
+        found = files(paths)
+        # A log that is read again is called as it was.
+        named = zip(found, labels(found) if names is None else names)
+        self._inputs = [Input(path, _format(path if names is None else name, format, layout), name) for path, name in named]
+        self.format = ", ".join(dict.fromkeys(log.format for log in self._inputs))
+        self._batches = self._read(self._of_files(layout))
+
+    @property
+    def schema(self) -> _pa.Schema:
+        """The columns, as pyarrow has them."""
+        return self._normaliser.schema()
+
+    @property
+    def exact_schema(self) -> _pa.Schema:
+        """The same with bytes instead of text."""
+        return self._normaliser.schema(needs("pyarrow", "logs").binary())
+
+    @property
+    def paths(self) -> list[str]:
+        """The log's files; `-` is standard input, and a table has none."""
+        return [log.path for log in self._inputs]
+
+    @property
+    def path(self) -> str:
+        """The log's files, for people."""
+        return ", ".join(self.paths) or "a table"
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes the log has, where that is known."""
+        sizes = [log.size for log in self._inputs]
+        return None if not sizes or None in sizes else sum(size or 0 for size in sizes)
+
+    @property
+    def position(self) -> int:
+        """How many bytes of it have been read."""
+        return sum(log.position for log in self._inputs)
+
+    @property
+    def rows(self) -> int:
+        """How many rows have been read."""
+        return self._normaliser.rows
+
+    @property
+    def unread_times(self) -> int:
+        """How many times could not be read so far, of rows that could be."""
+        return self._normaliser.times.unread
+
+    @property
+    def zoneless_times(self) -> int:
+        """How many times named no zone so far."""
+        return self._normaliser.times.zoneless
+
+    @property
+    def days_alone(self) -> int:
+        """How many times so far name a day and no time of day."""
+        return self._normaliser.times.days
+
+    @property
+    def torn_rows(self) -> int:
+        """How many rows so far have a quote that does not close as it must: the rows after them may be what a value says."""
+        return self._layout.notes.torn
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """What was said of how to read the log, under the names of the arguments of `read`; None for what was not said."""
+        return {"format": self._said_format, **self._layout.arguments, **self.also}
+
+    @property
+    def public(self) -> Sequence[str]:
+        """The routes that need no token."""
+        return self._layout.public or ()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be known before numbers about the log are believed, as far as it was read: a sentence each."""
+        said = self._layout.notes.warnings(self.rows) if self._is_read else []
+        if self.unread_times:
+            values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
+            advice = " For numbers, `time_unit` says what they count." if self._normaliser.times.any_number and not self._layout.time_unit else ""
+            if self._normaliser.times.any_changed:
+                advice += f" Some of {self._layout.time_zone} were there twice or never, because clocks were changed."
+            said.append(f"Could not be read: {values}{self._first(self._normaliser.times.first_unread)}.{advice}")
+        if (first := self._normaliser.times.first_day) is not None:
+            said.append(
+                f"Of days alone, without a time of day: {number(self.days_alone, 'call')}, as {self.where(first)}; "
+                "courses and what came within an hour are not told."
+            )
+        if unread := self._normaliser.unread_statuses:
+            said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
+        if twice := self._twice():
+            said.append(f"Counted twice, because they have the content of another file: {', '.join(f'`{again}` as `{first}`' for first, again in twice[:TWICE])}{', …' if len(twice) > TWICE else ''}.")
+        if self.zoneless_times:
+            zone = self._layout.time_zone
+            said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
+        return said
+
+    def _twice(self) -> list[tuple[str, str]]:
+        """The files that are another one again, with that one's name. Empty ones are alike and harmless."""
+        first: dict[object, str] = {}
+        found = []
+        for log in self._inputs:
+            if (same := log.identity) is None:
+                continue
+            if same in first:
+                found.append((first[same], log.label))
+            first.setdefault(same, log.label)
+        return found
+
+    def _first(self, found: tuple[int, str] | None) -> str:
+        if found is None:
+            return ""
+        row, text = found[0], private.token(found[1])
+        return f", the first in {self.where(row)}: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}`"
+
+    def where(self, row: int) -> str:
+        """The location of a row that has been read, for people."""
+        if len(self._inputs) < 2:
+            return f"row {row:,}"
+        before, name = next(begun for begun in reversed(self._begun) if begun[0] < row)
+        return f"{name}, row {row - before:,} of it"
+
+    def file_rows(self) -> list[tuple[int | None, int | None]]:
+        """The first and the last row of each file so far, as rows are numbered over all files; none of a file without rows."""
+        ends = [before for before, _ in self._begun[1:]]
+        found = [(before + 1, end) if end > before else (None, None) for (before, _), end in zip(self._begun, [*ends, self.rows])]
+        return [*found, *[(None, None)] * (len(self._inputs) - len(found))]
+
+    def keep_others(self) -> None:
+        """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""
+        self._layout.keeps_others = True
+
+    def digest_files(self) -> None:
+        """Has the SHA-256 of each file taken while it is read."""
+        for log in self._inputs:
+            log.sha256 = hashlib.sha256()
+            # Of several files, one may be another one compressed.
+            log.text_sha256 = hashlib.sha256() if len(self._inputs) > 1 else None
+
+    def digests(self) -> list[tuple[str, str | None]]:
+        """The names of the files, without the folders that they share, and their SHA-256; none of a file that was not read to its end."""
+        return [(log.label, log.digest) for log in self._inputs]
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether it can be read again."""
+        return bool(self._inputs) and STANDARD_INPUT not in self.paths
+
+    def location(self) -> dict[str, Any]:
+        """How far it has come, between two blocks, for a reader of the same log to go there; it needs the digests of the files."""
+        return {"blocks": self._blocks, "read": self._read_so_far(), "counted": self._normaliser.counted}
+
+    def go_to(self, location: dict[str, Any], watch: Callable[[], None] | None = None) -> None:
+        """Has the batches before that location read, and not given; `watch` is called after each. If the log's part before it was another one,
+        reading raises `TableError`.
+        """
+        self._location, self._skipped = location, watch
+
+    def _read_so_far(self) -> list[object]:
+        return [self._block_rows, *([log.label, log.sha256 and log.sha256.hexdigest()] for log in self._inputs)]
+
+    def _skip(self) -> None:
+        if self._blocks == self._location["blocks"]:
+            if self._read_so_far() != self._location["read"]:
+                raise ResumeError("the log cannot be resumed: it is not what it was then")
+            self._normaliser.counted = self._location["counted"]
+        if self._skipped:
+            self._skipped()
+
+    def exact(self) -> Iterator[_pa.RecordBatch]:
+        """The batches for the engine, with the exact bytes of the log; other batches show bytes that are not UTF-8 as U+FFFD.
+
+        Raises `TableError` if some were read before: an answer about the rest would look like an answer about all.
+        """
+        if self._is_read:
+            raise TableError("the log has been read before, and can be read only once")
+        self._is_read = True
+        return self._batches
+
+    def shown(self, batch: _pa.RecordBatch) -> _pa.RecordBatch:
+        """A batch as others show it."""
+        return self._normaliser.shown(batch)
+
+    def __next__(self) -> _pa.RecordBatch:
+        self._is_read = True
+        return self.shown(next(self._batches))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        batches = map(self.shown, self.exact())
+        reader = needs("pyarrow", "logs").RecordBatchReader.from_batches(self.schema, batches)
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _read(self, parts: Iterator[lines.Columns]) -> Iterator[Any]:
+        for columns in parts:
+            rows = len(next(iter(columns.values())))
+            self._blocks += 1
+            self._block_rows += rows
+            if self._blocks <= self._location["blocks"]:
+                self._skip()
+                continue
+            batch = self._normaliser.batch(columns, rows)
+            start = 0
+            while start < rows:
+                # Rare things are dropped only after such rows, so it does not matter how a log is cut.
+                stop = min(rows, start + ROWS_AT_ONCE - (batch["row"][start].as_py() - 1) % ROWS_AT_ONCE)
+                self.is_between_blocks = stop == rows
+                yield batch.slice(start, stop - start)
+                start = stop
+        if self._blocks < self._location["blocks"]:
+            raise ResumeError("the log cannot be resumed: it is shorter than it was then")
+        self._layout.notes.check()
+
+    def _of_files(self, layout: Layout) -> Iterator[lines.Columns]:
+        any_rows, before = False, 0
+        for log in self._inputs:
+            row = 0
+            self._begun.append((before, log.name))
+            with log:
+                if log.format == "parquet":
+                    # It is read in any order, so its digest says at any time which file it is.
+                    log.read_on()
+                try:
+                    for columns in _columns(log, layout):
+                        yield columns if len(self._inputs) == 1 else _placed(columns, log, row)
+                        row += len(next(iter(columns.values())))
+                except TableError:
+                    # The digest of a log that breaks off is of the whole file, too. Without any row, nobody is told of it.
+                    if any_rows or row:
+                        log.read_on()
+                    raise
+                any_rows, before = any_rows or bool(row), before + row
+                log.read_on()
+
+    def _of_tables(self, log: Any, layout: Layout) -> Iterator[lines.Columns]:
+        return tables.of_tables(log, layout)
+
+
+def _columns(log: Input, layout: Layout) -> Iterator[lines.Columns]:
+    if log.format == "parquet":
+        return tables.parquet(log, layout)
+    if log.format in ("csv", "tsv"):
+        return tables.delimited(log, layout, "," if log.format == "csv" else "\t")
+    if log.format == "access":
+        return lines.access(log, layout)
+    return lines.requests(log) if log.format == "requests" else lines.flat(log, layout)
+
+
+def _placed(columns: lines.Columns, log: Input, before: int) -> lines.Columns:
+    """Says of rows that cannot be read in which file they are, and where."""
+    error = columns.get("error")
+    if error is None or error.null_count == len(error):
+        return columns
+    placed = (
+        None if why is None else f"{log.name}, row {before + at:,} of it: {why}" for at, why in enumerate(error.to_pylist(), start=1)
+    )
+    return {**columns, "error": needs("pyarrow", "logs").array(placed, error.type)}
+
+
+def _format(path: str, format: str | None, layout: Layout) -> str:
+    """The format of a file; JSON Lines are flat where columns or values are named."""
+    found = format or format_of(path)
+    if found is None:
+        raise ValueError(f"the format of `{path}` is not clear from its name; say one of {', '.join(FORMATS)}")
+    if found not in FORMATS:
+        raise ValueError(f"`{found}` is not a format of a log; those are {', '.join(FORMATS)}")
+    if found == "requests" and layout.is_given:
+        if format is not None:
+            raise ValueError("requests say all that there is to say: columns and values are for `json`, flat objects")
+        return "json"
+    if found == "parquet" and path == STANDARD_INPUT:
+        raise ValueError("Parquet says at its end what is in it, and cannot be read from standard input")
+    return found
+
+
+def _are_paths(log: object) -> bool:
+    """Whether several files are meant, and not batches of a table."""
+    return isinstance(log, (list, tuple)) and bool(log) and all(isinstance(part, (str, os.PathLike)) for part in log)

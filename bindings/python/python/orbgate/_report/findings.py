@@ -1,0 +1,159 @@
+"""The verdict of a report: what needs attention, the most severe first, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .._count.served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
+from .._count.text import NO_CALLER
+from .._number import number
+from .._rows import Rows
+from .courses import SHORTEST
+from .denials import MISCONFIGURED, PATHS, PROBE, STALE
+from .figures import Finding
+from .numbers import HIGH, LEVELS, LOW, MEDIUM, bound, shown
+
+if TYPE_CHECKING:
+    from .denials import Denied
+    from .figures import Figures
+
+# The sections that have the details.
+SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
+PROPERTIES, UNUSED, UNKNOWN, NO_CALLS = "Properties", "Unused grants", "Unknown scopes", "No calls"
+
+
+def findings(found: Figures) -> Rows[Finding]:
+    """What needs attention, the most severe first; of one level, first what lets somebody in."""
+    every = (*_log(found), *_server(found), *_properties(found), *_clients(found), *_changes(found), *_scopes(found))
+    return Rows(Finding, sorted(every, key=lambda row: LEVELS.index(row.level)))
+
+
+def _server(found: Figures) -> Iterator[Finding]:
+    served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
+    if served:
+        action = "Find out why the server lets these calls in: it may lack the check, or run another policy."
+        yield Finding(HIGH, "served_though_denied", served, True, f"{_were(served)} served although the policy denies {_them(served)}{_most(found, SERVED_THOUGH_DENIED)}.", action, SERVER)
+    if refused:
+        action = "Check whether the server runs another version of the policy, or has rules of its own."
+        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{_were(refused)} rejected although the policy allows {_them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}.", action, SERVER)
+
+
+def _most(found: Figures, what: str) -> str:
+    """Where most of these calls went, and the first of them."""
+    rows = found.served.mismatches.where(lambda row: row.what == what)
+    first = rows[0]
+    location = f"{'' if len(rows) == 1 else f'{number(first.calls)} of them '}{'to ' + first.route if first.route else 'without a route'}"
+    return f": {location}, with status {first.status}, first in row {number(first.row)}"
+
+
+def _properties(found: Figures) -> Iterator[Finding]:
+    if found.properties is not None and (failed := len(found.properties.failed)):
+        of_all = f"{number(failed)} of {number(len(found.properties.rows), 'property', 'properties')}"
+        sentence = f"{of_all} in {shown(found.properties.file)} {'does' if failed == 1 else 'do'} not hold for all requests."
+        yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that the policy allows against it.", PROPERTIES)
+
+
+def _clients(found: Figures) -> Iterator[Finding]:
+    rows = {what: found.denials.groups.where(lambda row: row.looks_like == what) for what in (PROBE, MISCONFIGURED, STALE)}
+    is_exact = found.denials.is_exact
+    if probes := rows[PROBE]:
+        first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
+        served = f"; the server served {number(first.served_though_denied, 'call')} of them" if first.served_though_denied else ""
+        tried = f"{_who(first)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{served}"
+        yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}.", "Find out who this is; block the caller unless its base path is only wrong.", CAUSES)
+    if lacking := rows[MISCONFIGURED]:
+        first = lacking[0]
+        lacked = f"{_who(first)} lacks {shown(first.scope)} in {bound(first.calls, first.is_exact, 'call')}"
+        callers = _callers(lacking)
+        sentence = f"{_look_like(callers, is_exact, MISCONFIGURED, 'misconfigured clients')}: {lacked}."
+        yield Finding(MEDIUM, "misconfigured_client", len(callers), is_exact, sentence, "Grant the scope, or stop the client from making these calls.", CAUSES)
+    if stale := rows[STALE]:
+        first, callers = stale[0], _callers(stale)
+        sentence = f"{_look_like(callers, is_exact, STALE, 'stale clients')}: {_who(first)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has."
+        yield Finding(MEDIUM, "stale_client", len(callers), is_exact, sentence, "Update the client to the routes of this policy.", CAUSES)
+
+
+def _callers(rows: Sequence[Denied]) -> list[str | None]:
+    """Who makes these calls: a client may lack several scopes."""
+    return list(dict.fromkeys(row.caller for row in rows))
+
+
+def _who(row: Denied) -> str:
+    return NO_CALLER if row.caller is None else shown(row.caller)
+
+
+def _look_like(rows: Sequence[object], is_exact: bool, one: str, several: str) -> str:
+    return f"{bound(len(rows), is_exact, 'caller')} {f'looks like a {one}' if len(rows) == 1 else f'look like {several}, for example'}"
+
+
+def _changes(found: Figures) -> Iterator[Finding]:
+    changes = found.changes
+    if changes is None or not changes.calls:
+        return
+    said = f"{number(changes.newly_allowed)} allowed here that it denies, {number(changes.newly_denied)} denied here that it allows"
+    calls = number(changes.calls, "call")
+    sentence = f"The other policy decides {calls} differently: {said}."
+    yield Finding(MEDIUM, "changes", changes.calls, True, sentence, "Check that each change is intended before you deploy this policy.", CHANGED)
+
+
+def _log(found: Figures) -> Iterator[Finding]:
+    log = found.log
+    if log.broken is not None:
+        yield Finding(HIGH, "broken_log", 1, True, f"The log breaks off: {shown(log.broken)}.", "Read the whole log; the numbers are of the rows before.", UNREAD)
+    if not found.calls:
+        yield Finding(HIGH, "no_calls", 1, True, "The log has no calls that could be read, so nothing was checked.", "Check that this is the right file, and how it is read.", UNREAD if log.unread else NO_CALLS)
+    if log.unread:
+        rows = number(log.unread, "row")
+        of_all = f"{rows} of {number(found.calls + log.unread)} could not be read"
+        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results may be incomplete.", "Correct what the section lists, and read the log again.", UNREAD)
+    if log.warnings:
+        rest = f"; {number(len(log.warnings) - 1)} more" if len(log.warnings) > 1 else ""
+        yield Finding(MEDIUM, "warnings", len(log.warnings), True, f"How the log was read may be wrong: {shown(log.warnings[0], MOST_OF_A_WARNING)}{rest}", "Read the warnings before you rely on the numbers.", WARNINGS)
+
+
+# A warning may name a column of any length.
+MOST_OF_A_WARNING = 200
+
+
+def _scopes(found: Figures) -> Iterator[Finding]:
+    unused, pairs = len(found.unused), len(found.unused_by_caller)
+    if pairs:
+        never = f"; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used" if unused else ""
+        sentence = f"{bound(pairs, found.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{never}."
+        yield Finding(LOW, "unused_grants", pairs, found.scopes.by_caller_is_exact, sentence, "Revoke them: no call of this log needed them.", UNUSED)
+    elif unused:
+        sentence = f"{number(unused, 'scope')} {'was' if unused == 1 else 'were'} granted and never used."
+        yield Finding(LOW, "unused_grants", unused, True, sentence, "Revoke them: no call of this log needed them.", UNUSED)
+    if found.unknown.scopes:
+        scopes = bound(found.unknown.different, found.unknown.is_exact, "scope")
+        sentence = f"{scopes} in valid tokens {'is' if found.unknown.different == 1 else 'are'} not in the policy."
+        yield Finding(LOW, "unknown_scopes", found.unknown.different, found.unknown.is_exact, sentence, "Correct misspelt scopes; ignore those of other services.", UNKNOWN)
+
+
+def checked(found: Figures) -> list[str]:
+    """What was looked for in vain, a sentence each; and what the log can't tell."""
+    if found.served.calls:
+        without = number(found.served.without_status, "call")
+        said = [f"The server's responses agree with the policy's decisions{f'; {without} without a status' if found.served.without_status else ''}."]
+    else:
+        said = ["The log has no statuses, so the server's responses were not compared with the policy."]
+    denied = f"{_were(found.denied)} denied, and no caller looks like a probe or a misconfigured client."
+    said.append(denied if found.denied else "No call was denied.")
+    first, last = found.times.first, found.times.last
+    if first is None or last is None:
+        said.append("The log has no times, so misconfigured clients can't be recognised.")
+    elif (last - first).total_seconds() < SHORTEST:
+        said.append("The log is shorter than an hour, so misconfigured clients can't be recognised.")
+    if not found.callers.counts:
+        said.append("The log names no callers, so grants were compared for all calls together.")
+    said.append("Every row could be read, every granted scope was used, and every scope in a valid token is in the policy.")
+    return [*said, *(["Every property holds."] if found.properties is not None else [])]
+
+
+def _were(count: int) -> str:
+    return f"{number(count, 'call')} {'was' if count == 1 else 'were'}"
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"

@@ -1,0 +1,109 @@
+"""The verdict of a report: what needs attention, by severity, or that nothing does."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy, report
+from orbgate.__main__ import main
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
+
+from made_up_calls import check_harmless  # noqa: E402
+from orbgate._report import bundle  # noqa: E402
+
+pytestmark = pytest.mark.once
+
+SHOP = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', scopes: {look: {orbs: false, routes: [GET /items]}, buy: {orbs: 5, routes: [POST /items]}}}}}")
+OLD = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', scopes: {look: {orbs: false, routes: [GET /items, GET /old]}}}}}")
+START = datetime(2026, 11, 2, tzinfo=timezone.utc)
+GOOD = {"method": "GET", "target": "/items", "kind": "user", "scopes": "look", "caller": "ann", "served_status": 200}
+
+
+def calls(*kinds: tuple[int, dict[str, Any]]) -> Any:
+    """A day of calls: of each kind so many, spread over it."""
+    rows = [{**GOOD, **call, "time": START + timedelta(days=at / count)} for count, call in kinds for at in range(count)]
+    return pa.Table.from_pylist(rows, pa.schema([*[(name, pa.string()) for name in ("method", "target", "kind", "scopes", "caller")], ("served_status", pa.int64()), ("time", pa.timestamp("us", "UTC"))]))
+
+
+LACKING = {"method": "POST", "caller": "cron", "served_status": 403}
+KINDS: dict[str, tuple[str, int, str, Any, dict[str, Any]]] = {
+    "served_though_denied": ("high", 3, "3 calls were served although the policy denies them: to POST /items, with status 200, first in row 41.", calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
+    "refused_though_allowed": ("medium", 1, "1 call was rejected although the policy allows it: to GET /items, with status 403, first in row 41.", calls((40, {}), (1, {"served_status": 403})), {}),
+    "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls.", calls((40, {}), (12, LACKING)), {}),
+    "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "changes": ("medium", 11, "The other policy decides 11 calls differently: 0 allowed here that it denies, 11 denied here that it allows.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "unread_rows": ("medium", 2, "2 rows of 42 could not be read, so the results may be incomplete.", calls((40, {}), (2, {"method": None})), {}),
+    "warnings": ("medium", 1, "How the log was read may be wrong: No status of HTTP: 1 value of `served_status`, the first in row 41: `9`.", calls((40, {}), (1, {"served_status": 9})), {}),
+    "no_calls": ("high", 1, "The log has no calls that could be read, so nothing was checked.", calls(), {}),
+    "unused_grants": ("low", 1, "1 grant of a scope to a caller was never used; 1 scope is never used.", calls((40, {"scopes": "look buy"})), {}),
+    "unknown_scopes": ("low", 1, "1 scope in valid tokens is not in the policy.", calls((40, {"scopes": "look openid"})), {}),
+}
+PROBING = [{**GOOD, "target": f"/{name}", "caller": "10.0.0.9", "served_status": 404, "time": START + timedelta(seconds=at)} for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
+KINDS["probe"] = ("high", 1, "1 caller looks like a probe: 10.0.0.9 tried 26 unknown paths in 26 calls.", pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str) -> None:
+    level, count, sentence, log, said = KINDS[kind]
+    made = report(log, SHOP, **said)
+    [found] = [finding for finding in made.figures.findings if finding.kind == kind]
+    assert (found.level, found.affected, found.is_exact, found.sentence) == (level, count, True, sentence)
+    # The page shows it first, and its link goes to a section that is there.
+    check_harmless(made.html)
+    first_screen = made.html.partition('<dl class="tiles">')[0]
+    assert html.escape(sentence, quote=False) in first_screen.replace("&#39;", "'") and f">{found.section}</a>" in first_screen
+    assert f"<h2>{found.section}</h2>" in made.html and found.action in html.unescape(first_screen)
+
+
+def test_every_kind_of_finding_is_tested() -> None:
+    """All kinds that the code has."""
+    source = Path(report.__code__.co_filename).with_name("findings.py").read_text("utf-8")
+    kinds = set(re.findall(r'yield Finding\([A-Z]+, "?(\w+)"?,', source))
+    assert {kind.lower() for kind in kinds} == {*KINDS, "broken_log", "properties"}
+
+
+def test_the_most_severe_is_first_and_no_finding_is_lost() -> None:
+    log = pa.concat_tables([calls((40, {"scopes": "look buy openid"}), (3, {**LACKING, "served_status": 200}), (12, LACKING), (1, {"served_status": 403}), (2, {"method": None})), calls().from_pylist(PROBING, calls().schema)])
+    made = report(log, SHOP)
+    found = made.figures.findings
+    assert [finding.level for finding in found] == sorted((finding.level for finding in found), key=["high", "medium", "low"].index)
+    assert [finding.kind for finding in found][:2] == ["served_though_denied", "probe"] and len(found) == 7
+    seen, _, folded = made.html.partition('<dl class="tiles">')[0].partition("<details>")
+    assert seen.count("<li") == 5 and folded.count("<li") == 2 and "and 2 more findings of level low" in folded
+    # A bundle has them as a table.
+    files = dict(bundle.table_files(made.figures))
+    assert pq.read_table(io.BytesIO(files["tables/findings.parquet"]))["sentence"].to_pylist() == [finding.sentence for finding in found]
+
+
+def test_a_log_that_is_all_good_has_nothing_to_do() -> None:
+    made = report(calls((40, {})), SHOP)
+    assert not made.figures.findings
+    text = html.unescape(re.sub("<[^>]*>", " ", made.html.partition('<dl class="tiles">')[0]))
+    for said in ("Nothing to do: 40 calls checked.", "The server's responses agree with the policy's decisions.", "No call was denied.", "Every row could be read, every granted scope was used"):
+        assert said in text
+    # What the log doesn't say isn't claimed.
+    bare = report(pa.table({"method": ["GET"], "target": ["/items"], "kind": ["user"], "scopes": ["look"]}), SHOP)
+    text = html.unescape(bare.html)
+    for said in ("The log has no statuses, so", "The log has no times, so", "The log names no callers, so"):
+        assert said in text and said not in made.html
+
+
+@pytest.mark.parametrize(("kind", "codes"), [("served_though_denied", (0, 1, 1, 1)), ("refused_though_allowed", (0, 0, 1, 1)), ("unknown_scopes", (0, 0, 0, 1)), (None, (0, 0, 0, 0))])
+def test_the_command_prints_the_findings_and_can_fail_on_them(kind: str | None, codes: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, policy = tmp_path / "calls.parquet", tmp_path / "policy.yaml"
+    pq.write_table(calls((40, {})) if kind is None else KINDS[kind][3], log)
+    policy.write_bytes(SHOP.text)
+    for options, code in zip(([], ["--fail-on", "high"], ["--fail-on", "medium"], ["--fail-on", "low"]), codes):
+        assert main(["report", str(log), "--policy", str(policy), "--out", str(tmp_path / "page.html"), *options]) == code
+        out = capsys.readouterr().out
+        assert "\nnothing to do\n" in out if kind is None else f"\n{KINDS[kind][0]}: {KINDS[kind][2]} " in out

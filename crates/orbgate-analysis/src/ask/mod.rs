@@ -1,0 +1,411 @@
+//! Questions about policies as JSON: one contract for the command's `--json` and for every language.
+
+pub mod answers;
+
+use core::fmt;
+
+use orbgate::{Engine, Grant, Policy, PolicyError, Request, Scopes, Token, TokenKind};
+use orbgate_log::{RequestLine, Subject, TokenObject};
+use orbgate_yaml::Object;
+use serde::{Deserialize, Serialize};
+
+use crate::ask::answers::{
+    Asker, Checked, Compared, DiffAnswer, Failing, Files, Linted, Needs, Reach, Unused, Who,
+    warnings,
+};
+use crate::{Code, Level, explain, explain_scope, scope_needed, scope_needed_by_name};
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskError {
+    /// There is no such question.
+    Unknown(String),
+    /// The arguments are not JSON, or not those of the question: what is wrong, and where.
+    Arguments(String),
+    /// The policy that came with the question has errors.
+    Policy(PolicyError),
+    /// So many templates overlap that two policies can't be compared.
+    Incomplete,
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => {
+                let shown: String = name.chars().take(40).collect();
+                write!(f, "no question is `{shown}`: {}", QUESTIONS.join(", "))
+            }
+            Self::Arguments(message) => write!(f, "arguments: {message}"),
+            Self::Policy(error) => error.fmt(f),
+            Self::Incomplete => {
+                f.write_str("too many templates overlap: not everything was compared")
+            }
+        }
+    }
+}
+
+impl core::error::Error for AskError {}
+
+/// The questions.
+pub const QUESTIONS: [&str; 9] = [
+    "check", "diff", "explain", "lint", "needs", "reach", "table", "unused", "who",
+];
+
+/// Answers a question about an engine's policy. The arguments are a JSON object, the answer is the JSON that `orbgate QUESTION --json`
+/// prints. A request is one of `orbgate replay`.
+///
+/// | question | arguments |
+/// |---|---|
+/// | `check` | `policy`: the text of a policy; `file`: its name in the answer |
+/// | `diff` | `policy`: the text of the new policy; `fail_on`: kinds of changes, by default `wider`, `cheaper`, `other-cost` |
+/// | `explain` | `request`; `declared` and `requested`: scopes separated by spaces |
+/// | `lint` | as `check`; `levels`: `error`, `warning`, `note` or `off` by code |
+/// | `needs` | `token`: `user` (default) or `organisation`; `calls`: requests, without their tokens |
+/// | `reach` | `token`: as in a request |
+/// | `table` | none |
+/// | `unused` | `calls`: requests with their tokens |
+/// | `who` | `method`, `target`; `tokens`: each with `token`, and with `name` if you like |
+///
+/// ```
+/// use orbgate::Engine;
+///
+/// let arguments = r#"{"calls":[{"method":"GET","target":"/api/v1/external/orbs"}]}"#;
+/// let answer = orbgate_analysis::ask(Engine::external(), "needs", arguments)?;
+/// assert!(answer.contains(r#""scopes":["read:orbs"]"#));
+/// # Ok::<_, orbgate_analysis::AskError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`AskError`]: no such question, arguments that aren't its own, or a policy with errors where the answer isn't about them.
+pub fn ask(engine: &Engine, question: &str, arguments: &str) -> Result<String, AskError> {
+    match question {
+        "check" => check(&read(arguments)?),
+        "diff" => diff(engine, &read(arguments)?),
+        "explain" => explained(engine, &read(arguments)?),
+        "lint" => lint(read(arguments)?),
+        "needs" => needs(engine, &read(arguments)?),
+        "reach" => reach(engine, &read(arguments)?),
+        "table" => {
+            let Nothing {} = read(arguments)?;
+            written(&engine.table())
+        }
+        "unused" => unused(engine, &read(arguments)?),
+        "who" => who(engine, read(arguments)?),
+        other => Err(AskError::Unknown(other.to_owned())),
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(arguments: &'a str) -> Result<T, AskError> {
+    match serde_json::from_str(arguments) {
+        Ok(Object(arguments)) => Ok(arguments),
+        Err(error) => Err(AskError::Arguments(error.to_string())),
+    }
+}
+
+fn written(answer: &impl Serialize) -> Result<String, AskError> {
+    // Answers are strings, numbers and lists: JSON has them all.
+    serde_json::to_string(answer).map_err(|error| AskError::Arguments(error.to_string()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckArguments {
+    policy: String,
+    #[serde(default = "unnamed")]
+    file: String,
+}
+
+fn unnamed() -> String {
+    "policy.yaml".to_owned()
+}
+
+fn check(arguments: &CheckArguments) -> Result<String, AskError> {
+    let policy = Policy::from_yaml(&arguments.policy);
+    let warnings = match &policy {
+        Ok(policy) => warnings(policy, &arguments.policy),
+        Err(_) => Vec::new(),
+    };
+    let policy = policy.as_ref().map_err(PolicyError::diagnostics);
+    written(&Files {
+        files: vec![Checked::new(&arguments.file, policy, &warnings)],
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LintArguments {
+    policy: String,
+    #[serde(default = "unnamed")]
+    file: String,
+    #[serde(default)]
+    levels: std::collections::BTreeMap<String, String>,
+}
+
+fn lint(arguments: LintArguments) -> Result<String, AskError> {
+    let mut levels = Vec::new();
+    for (code, level) in &arguments.levels {
+        let level_of = |name: &str| Level::ALL.into_iter().find(|level| level.as_str() == name);
+        let known = match (Code::from_name(code), level_of(level), &**level) {
+            (Some(code), None, "off") => Some((code, None)),
+            (Some(code), Some(level), _) => Some((code, Some(level))),
+            _ => None,
+        };
+        levels.push(known.ok_or_else(|| {
+            AskError::Arguments(format!("`{code}: {level}` is no code with a level"))
+        })?);
+    }
+    let level = |code: Code| {
+        let asked = levels.iter().find(|(known, _)| *known == code);
+        asked.map_or(Some(code.level()), |(_, level)| *level)
+    };
+    let policy = Policy::from_yaml(&arguments.policy);
+    let policy = policy.map_err(|error| error.diagnostics().to_vec());
+    written(&Files {
+        files: vec![Linted::new(
+            arguments.file,
+            &arguments.policy,
+            policy,
+            level,
+        )],
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DiffArguments {
+    policy: String,
+    fail_on: Option<Vec<String>>,
+}
+
+fn diff(engine: &Engine, arguments: &DiffArguments) -> Result<String, AskError> {
+    let kinds = match &arguments.fail_on {
+        None => Failing::USUAL.to_vec(),
+        Some(names) => {
+            let kinds = names.iter().map(|name| {
+                let unknown = || AskError::Arguments(format!("no change is of a kind `{name}`"));
+                Failing::from_name(name).ok_or_else(unknown)
+            });
+            kinds.collect::<Result<_, _>>()?
+        }
+    };
+    let policy = Policy::from_yaml(&arguments.policy).map_err(AskError::Policy)?;
+    let new = Engine::new(&policy);
+    let compared = Compared::new(engine, &new);
+    if !compared.diff.complete {
+        return Err(AskError::Incomplete);
+    }
+    let fails = compared.fails(&kinds);
+    written(&DiffAnswer {
+        compared: &compared,
+        fails: &fails,
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "RequestLine<'a>: Deserialize<'de>")
+)]
+struct ExplainArguments<'a> {
+    #[serde(borrow)]
+    request: RequestLine<'a>,
+    declared: Option<String>,
+    requested: Option<String>,
+}
+
+fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String, AskError> {
+    let request = &arguments.request;
+    let grant = Grant {
+        declared: arguments.declared.as_deref().map(Scopes::from),
+        requested: arguments.requested.as_deref().map(Scopes::from),
+    };
+    let token = request.token.as_ref();
+    // A token without scopes is the one that both steps give.
+    let issued = token.filter(|token| token.joined().is_empty());
+    let set = match issued.and_then(|_| grant.scopes(engine)) {
+        Some(set) => Some(set),
+        None => token.map(|token| token.scopes.set(engine)),
+    };
+    let token = token.zip(set.as_ref()).map(|(token, set)| Token {
+        kind: token.kind,
+        scopes: Scopes::Set(set),
+    });
+    let bonus = request.allow_bonus_orbs_use;
+    written(&match &request.subject {
+        Subject::Scope(scope) => explain_scope(engine, &**scope, token, bonus, &grant),
+        Subject::Call { method, target } => {
+            let call = Request {
+                method: method.as_bytes(),
+                target: target.as_bytes(),
+                token,
+                allow_bonus_orbs_use: bonus,
+            };
+            explain(engine, &call, &grant)
+        }
+    })
+}
+
+/// Whose token makes calls that come without theirs.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Owner {
+    #[default]
+    User,
+    Organisation,
+}
+
+impl From<Owner> for TokenKind {
+    fn from(kind: Owner) -> Self {
+        match kind {
+            Owner::User => Self::User,
+            Owner::Organisation => Self::Organisation,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "RequestLine<'a>: Deserialize<'de>")
+)]
+struct NeedsArguments<'a> {
+    #[serde(default)]
+    token: Owner,
+    #[serde(borrow)]
+    calls: Vec<RequestLine<'a>>,
+}
+
+fn needs(engine: &Engine, arguments: &NeedsArguments<'_>) -> Result<String, AskError> {
+    let kind = TokenKind::from(arguments.token);
+    let mut needs = Needs::new(engine, kind);
+    for (at, call) in (1..).zip(&arguments.calls) {
+        let needed = match &call.subject {
+            Subject::Scope(scope) => scope_needed_by_name(engine, kind, &**scope),
+            Subject::Call { method, target } => scope_needed(engine, kind, &**method, &**target),
+        };
+        needs.add(at, needed, || shown(&call.subject));
+    }
+    written(&needs)
+}
+
+/// `METHOD TARGET` or `scope SCOPE`, and not too long.
+fn shown(subject: &Subject<'_>) -> String {
+    let text = match subject {
+        Subject::Call { method, target } => format!("{method} {target}"),
+        Subject::Scope(name) => format!("scope {name}"),
+    };
+    text.chars().take(answers::MOST_SHOWN).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "TokenObject<'a>: Deserialize<'de>")
+)]
+struct ReachArguments<'a> {
+    #[serde(borrow)]
+    token: TokenObject<'a>,
+}
+
+fn reach(engine: &Engine, arguments: &ReachArguments<'_>) -> Result<String, AskError> {
+    let token = &arguments.token;
+    let scopes = token.joined();
+    written(&Reach::new(engine, token.kind, &scopes, scopes.as_bytes()))
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "RequestLine<'a>: Deserialize<'de>")
+)]
+struct UnusedArguments<'a> {
+    #[serde(borrow)]
+    calls: Vec<RequestLine<'a>>,
+}
+
+fn unused(engine: &Engine, arguments: &UnusedArguments<'_>) -> Result<String, AskError> {
+    let mut unused = Unused::new(engine);
+    for (at, call) in (1..).zip(&arguments.calls) {
+        let token = call.token.as_ref();
+        let token = token.filter(|token| token.kind != TokenKind::Unknown);
+        let scopes = token.map(TokenObject::joined);
+        let decided = scopes
+            .as_deref()
+            .map(|scopes| (call.decide(engine), scopes.as_bytes()));
+        unused.count(at, decided, || None);
+    }
+    written(&unused.answer())
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "NamedToken<'a>: Deserialize<'de>")
+)]
+struct WhoArguments<'a> {
+    method: String,
+    target: String,
+    #[serde(borrow)]
+    tokens: Vec<Object<NamedToken<'a>>>,
+}
+
+/// A token, and how its owner is called.
+#[derive(Debug, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    bound(deserialize = "TokenObject<'a>: Deserialize<'de>")
+)]
+pub struct NamedToken<'a> {
+    /// The name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Null for a call without one; not left out.
+    #[serde(borrow, deserialize_with = "Option::deserialize")]
+    pub token: Option<TokenObject<'a>>,
+}
+
+impl<'a> NamedToken<'a> {
+    /// Reads a line of JSON.
+    ///
+    /// # Errors
+    ///
+    /// It isn't such an object: the message says why, and at which column.
+    pub fn parse(line: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(line).map(|Object(token)| token)
+    }
+
+    /// What the token at a position, from 1, gets for a call.
+    pub fn ask<'e>(self, line: u64, method: &str, target: &str, engine: &'e Engine) -> Asker<'e> {
+        let request = RequestLine {
+            subject: Subject::Call {
+                method: method.into(),
+                target: target.into(),
+            },
+            token: self.token,
+            allow_bonus_orbs_use: false,
+        };
+        Asker {
+            decision: request.decide(engine),
+            name: self.name.unwrap_or_else(|| format!("line {line}")),
+            line,
+        }
+    }
+}
+
+fn who(engine: &Engine, arguments: WhoArguments<'_>) -> Result<String, AskError> {
+    let (method, target) = (&*arguments.method, &*arguments.target);
+    let tokens = (1..).zip(arguments.tokens);
+    written(&Who {
+        policy: engine.digest(),
+        method,
+        target,
+        tokens: tokens
+            .map(|(line, Object(token))| token.ask(line, method, target, engine))
+            .collect(),
+    })
+}

@@ -1,0 +1,112 @@
+//! Questions about a policy, asked and answered in JSON as by the command `orbgate`.
+
+use core::ffi::c_char;
+
+use orbgate_analysis::{AskError, ask};
+
+use crate::arguments::{Out, bytes, shared};
+use crate::engine::OrbgateEngine;
+use crate::error::{OrbgateError, handing_over, refused};
+use crate::owners::{drop_owned, into_owned};
+use crate::status::{OrbgateStatus, guard};
+use crate::text::OrbgateStr;
+
+/// The answer to a question. Owned by the caller, immutable.
+#[derive(Debug)]
+pub struct OrbgateAnswer {
+    json: String,
+}
+
+/// Asks a question about the engine's policy, one of `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` and `who`.
+/// `arguments` is a JSON object, UTF-8. The answer is the JSON that `orbgate QUESTION --json` prints.
+///
+/// `error` is used as by `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` if there is no such question,
+/// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments are not its own, and `ORBGATE_STATUS_INVALID_POLICY` if `diff` gets a policy with
+/// errors; `check` and `lint` answer with the errors.
+///
+/// Ownership: `*out` is the caller's, to free with `orbgate_answer_free`; `*error`, if it is set, with
+/// `orbgate_error_free`. `question` and `arguments` are only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_ask(
+    engine: *const OrbgateEngine,
+    question: *const c_char,
+    question_len: usize,
+    arguments: *const c_char,
+    arguments_len: usize,
+    out: *mut *mut OrbgateAnswer,
+    error: *mut *mut OrbgateError,
+) -> OrbgateStatus {
+    let make = || {
+        // SAFETY: the caller's, see the preamble.
+        let engine = unsafe { shared(engine) }
+            .map_err(|status| refused(status, "`engine` is null or misaligned"))?;
+        let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
+        // SAFETY: the caller's, see the preamble.
+        let question = unsafe { text(question, question_len, "question") }?;
+        // SAFETY: the caller's, see the preamble.
+        let arguments = unsafe { text(arguments, arguments_len, "arguments") }?;
+        let json = ask(engine.engine(), question, arguments).map_err(no_answer)?;
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(into_owned(OrbgateAnswer { json })) }
+        Ok(())
+    };
+    // SAFETY: the caller's, see the preamble.
+    unsafe { handing_over(error, make) }
+}
+
+unsafe fn text<'a>(data: *const c_char, len: usize, name: &str) -> Result<&'a str, OrbgateError> {
+    // SAFETY: the caller's, see the preamble.
+    let bytes = unsafe { bytes(data, len) }.map_err(|status| {
+        refused(
+            status,
+            &format!("`{name}` is null, or `{name}_len` no length"),
+        )
+    })?;
+    let invalid = |_| {
+        refused(
+            OrbgateStatus::InvalidArgument,
+            &format!("`{name}` is not UTF-8"),
+        )
+    };
+    str::from_utf8(bytes).map_err(invalid)
+}
+
+fn no_answer(error: AskError) -> OrbgateError {
+    let status = match &error {
+        AskError::Policy(error) => return OrbgateError::policy(None, error),
+        AskError::Unknown(_) => OrbgateStatus::NotFound,
+        AskError::Arguments(_) | AskError::Incomplete => OrbgateStatus::InvalidArgument,
+    };
+    OrbgateError::new(status, None, error.to_string())
+}
+
+/// The answer, one JSON document.
+///
+/// Ownership: the string is the answer's and lives as long as it.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_answer_json(
+    answer: *const OrbgateAnswer,
+    out: *mut OrbgateStr,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller's, see the preamble.
+        let (answer, out) = unsafe { (shared(answer)?, Out::new(out)?) };
+        // SAFETY: the caller's, see the preamble.
+        unsafe { out.write(OrbgateStr::new(&answer.json)) }
+        Ok(())
+    })
+}
+
+/// Frees an answer. Null is fine.
+///
+/// Ownership: takes `answer`; it and its string are gone.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_answer_free(answer: *mut OrbgateAnswer) {
+    // SAFETY: the caller's, see the preamble.
+    unsafe { drop_owned(answer) }
+}

@@ -1,0 +1,127 @@
+//! Questions: the rows that the command answers too, and what is refused.
+
+use core::ptr::{null, null_mut};
+
+use super::{OK, compiled, external, said, text};
+use crate::ask::{OrbgateAnswer, orbgate_answer_free, orbgate_answer_json, orbgate_engine_ask};
+use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::error::{OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
+use crate::status::OrbgateStatus;
+use crate::text::OrbgateStr;
+
+/// The answer, or the status and the message of the error.
+#[expect(
+    clippy::panic_in_result_fn,
+    reason = "a test checks what the library writes"
+)]
+fn ask(
+    engine: *const OrbgateEngine,
+    question: &str,
+    arguments: &str,
+) -> Result<String, (OrbgateStatus, String)> {
+    let (mut answer, mut error) = (null_mut(), null_mut());
+    let ((question, question_len), (arguments, len)) = (text(question), text(arguments));
+    unsafe {
+        let status = orbgate_engine_ask(
+            engine,
+            question,
+            question_len,
+            arguments,
+            len,
+            &mut answer,
+            &mut error,
+        );
+        if status != OK {
+            assert!(answer.is_null());
+            let mut info: OrbgateErrorInfo = core::mem::zeroed();
+            info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+            assert_eq!(orbgate_error_info(error, &mut info), OK);
+            assert_eq!(info.code, status.number());
+            let message = said(info.message).to_owned();
+            orbgate_error_free(error);
+            return Err((status, message));
+        }
+        assert!(error.is_null());
+        let mut json = OrbgateStr::NULL;
+        assert_eq!(orbgate_answer_json(answer, &mut json), OK);
+        let json = said(json).to_owned();
+        orbgate_answer_free(answer);
+        Ok(json)
+    }
+}
+
+#[test]
+#[cfg(not(miri))] // it reads files
+fn questions_are_answered_as_by_the_command() {
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/cases");
+    let rows = std::fs::read_to_string(format!("{policy}/questions.jsonl")).unwrap();
+    let mut count = 0;
+    for row in rows.lines() {
+        let row: serde_json::Value = serde_json::from_str(row).unwrap();
+        let engine = match row["engine"].as_str() {
+            None => external(),
+            Some(name) => {
+                let path = format!("{policy}/policies/{name}.yaml");
+                compiled(&std::fs::read_to_string(path).unwrap())
+            }
+        };
+        let question = row["question"].as_str().unwrap();
+        let answer = ask(engine, question, &row["arguments"].to_string()).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer, row["answer"], "{question}");
+        unsafe { orbgate_engine_free(engine) }
+        count += 1;
+    }
+    assert_eq!(count, 22);
+}
+
+#[test]
+fn what_cannot_be_answered_is_an_error() {
+    let engine = external();
+    let refused = |question, arguments| ask(engine, question, arguments).unwrap_err();
+    let invalid = OrbgateStatus::InvalidArgument;
+    let found = [
+        refused("why", "{}"),
+        refused("reach", "{"),
+        refused("reach", "{}"),
+        refused("diff", r#"{"policy":"orbgate: 2\n"}"#),
+    ];
+    let statuses = found.each_ref().map(|(status, _)| *status);
+    let not_found = OrbgateStatus::NotFound;
+    assert_eq!(
+        statuses,
+        [not_found, invalid, invalid, OrbgateStatus::InvalidPolicy]
+    );
+    assert!(found[0].1.starts_with("no question is `why`"), "{found:?}");
+    assert!(found[2].1.contains("missing field `token`"), "{found:?}");
+    assert!(found[3].1.starts_with("1:"), "{found:?}");
+    assert_eq!(ask(null(), "table", "{}").unwrap_err().0, invalid);
+    let mut answer: *mut OrbgateAnswer = null_mut();
+    let (data, len) = text("table");
+    unsafe {
+        // Not UTF-8, no arguments, no place for the answer, and nobody who reads the error.
+        let bad = [0xff_u8];
+        let nobody = null_mut();
+        let status = orbgate_engine_ask(
+            engine,
+            bad.as_ptr().cast(),
+            1,
+            data,
+            len,
+            &mut answer,
+            nobody,
+        );
+        assert_eq!(status, invalid);
+        let status = orbgate_engine_ask(engine, data, len, null(), 2, &mut answer, nobody);
+        assert_eq!(status, invalid);
+        let status = orbgate_engine_ask(engine, data, len, data, len, null_mut(), nobody);
+        assert_eq!(status, invalid);
+        assert!(answer.is_null());
+        assert_eq!(
+            orbgate_answer_json(null(), &mut OrbgateStr::NULL.clone()),
+            invalid
+        );
+        orbgate_answer_free(null_mut());
+        orbgate_engine_free(engine);
+    }
+}

@@ -1,0 +1,82 @@
+//! `orbgate init`: a first policy, with its tests and the files for CI.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use crate::output::{self, Exit, Stop, one_line};
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Folder to write into; it is created if it doesn't exist
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = ".")]
+    folder: PathBuf,
+}
+
+/// Each file with its text.
+const FILES: [(&str, &str); 4] = [
+    ("policy.yaml", include_str!("policy.yaml")),
+    ("policy.test.yaml", include_str!("policy.test.yaml")),
+    (
+        ".github/workflows/policy.yaml",
+        include_str!("workflow.yaml"),
+    ),
+    (".pre-commit-config.yaml", include_str!("pre-commit.yaml")),
+];
+
+/// Writes the files. It changes no file that exists.
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    let mut outcome = Exit::Fine;
+    for (name, text) in FILES {
+        let path = arguments.folder.join(name);
+        let shown = path.display().to_string();
+        match write(&path, text) {
+            Ok(()) => output::print(|out| writeln!(out, "{}", one_line(&shown)))?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let shown = one_line(&shown);
+                output::explain(|err| {
+                    writeln!(err, "{shown}: exists already, and was not changed")
+                });
+            }
+            Err(error) => {
+                output::error(&format!("cannot write `{shown}`: {error}"));
+                outcome = Exit::CouldNotRun;
+            }
+        }
+    }
+    if outcome == Exit::Fine {
+        output::explain(|err| {
+            writeln!(
+                err,
+                "Next: put your routes into policy.yaml, then run `orbgate test policy.test.yaml`."
+            )
+        });
+    }
+    Ok(outcome)
+}
+
+fn write(path: &std::path::Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+const HELP: &str = "\
+It writes a small policy (policy.yaml), a file of cases and a property for it
+(policy.test.yaml), a workflow for GitHub that reviews changes of the policy,
+and hooks for pre-commit. A file that exists already stays as it is.
+
+Examples:
+  orbgate init
+  orbgate init policies
+  orbgate test policy.test.yaml
+
+Exit codes:
+  0  each file was written, or exists already
+  2  a file could not be written";

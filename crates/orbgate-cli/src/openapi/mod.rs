@@ -1,0 +1,209 @@
+//! `orbgate openapi`: policies from OpenAPI documents, documents from policies, and where the two differ.
+
+mod args;
+
+use std::path::Path;
+
+use orbgate::{Digest, Location, Policy};
+use orbgate_openapi::{self as openapi, Drift, DriftKind, Imported, MAX_BYTES, Options};
+use serde::Serialize;
+
+use crate::input;
+use crate::output::{self, ALLOW, DENY, Exit, Stop, WARNING, count, one_line, print_json};
+use crate::policy_file::{self, in_file};
+
+use args::{Action, Check, Export, Import, Open};
+
+pub(crate) use args::Arguments;
+
+/// Imports, exports or checks.
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    match &arguments.action {
+        Action::Import(import) => self::import(import),
+        Action::Export(export) => self::export(export),
+        Action::Check(check) => self::check(check),
+    }
+}
+
+fn import(import: &Import) -> Result<Exit, Stop> {
+    let file = import.document.display().to_string();
+    let bytes = read(&import.document)?;
+    let imported = openapi::import(&bytes, &options(&import.open))
+        .map_err(|diagnostics| Stop::Diagnostics(in_file(&file, &diagnostics)))?;
+    if import.json {
+        print_json(&ImportAnswer::new(&file, &imported))?;
+    } else {
+        output::print_raw(|out| out.write_all(imported.policy.as_bytes()))?;
+        report(&file, &imported);
+    }
+    Ok(
+        match imported.left_out.is_empty() || import.allow_left_out {
+            true => Exit::Fine,
+            false => Exit::Findings,
+        },
+    )
+}
+
+/// Says on standard error what is left out: standard output has the policy.
+fn report(file: &str, imported: &Imported) {
+    let file = one_line(file);
+    output::explain(|out| {
+        for left in &imported.left_out {
+            let (location, kind) = (left.location, left.kind);
+            let why = format!("{}: {}", left.operation, left.message);
+            let why = one_line(&why);
+            writeln!(
+                out,
+                "{file}:{location}: {WARNING}left out[{kind}]{WARNING:#}: {why}"
+            )?;
+        }
+        let operations = count(imported.operations, "operation");
+        match imported.left_out.len() {
+            0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {operations}"),
+            left => writeln!(out, "{file}: {operations}, {DENY}{left} left out{DENY:#}"),
+        }
+    });
+}
+
+fn export(export: &Export) -> Result<Exit, Stop> {
+    let document = openapi::export(&policy(&export.file)?);
+    let text = match export.json {
+        true => document.to_json() + "\n",
+        false => document.to_yaml(),
+    };
+    output::print_raw(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Fine)
+}
+
+fn check(check: &Check) -> Result<Exit, Stop> {
+    let files = [&check.document, &check.file].map(|path| path.display().to_string());
+    let [document, policy_file] = &files;
+    let policy = policy(&check.file)?;
+    let bytes = read(&check.document)?;
+    let drift = openapi::check(&bytes, &options(&check.open), &policy)
+        .map_err(|diagnostics| Stop::Diagnostics(in_file(document, &diagnostics)))?;
+    let differs = |drift: &&Drift| !(check.allow_left_out && drift.kind == DriftKind::Unclear);
+    let differences = drift.iter().filter(differs).count();
+    if check.json {
+        print_json(&CheckAnswer {
+            document,
+            policy: policy.digest(),
+            drift: drift.iter().map(DriftAnswer::new).collect(),
+        })?;
+    } else {
+        output::print(|out| {
+            for drift in &drift {
+                let at = match (drift.document, drift.policy) {
+                    (Some(location), _) => format!("{document}:{location}"),
+                    (None, Some(location)) => format!("{policy_file}:{location}"),
+                    (None, None) => document.clone(),
+                };
+                let other = drift.document.and(drift.policy);
+                let other = other.map(|location| format!(" ({policy_file}:{location})"));
+                let text = format!(
+                    "{}: {}{}",
+                    drift.operation,
+                    drift.message,
+                    other.unwrap_or_default()
+                );
+                let (at, text, kind) = (one_line(&at), one_line(&text), drift.kind);
+                writeln!(out, "{at}: {WARNING}{kind}{WARNING:#}: {text}")?;
+            }
+            let [document, policy_file] = [document, policy_file].map(|name| one_line(name));
+            match drift.len() {
+                0 => writeln!(out, "{document}, {policy_file}: {ALLOW}ok{ALLOW:#}"),
+                many => {
+                    let many = count(many, "difference");
+                    writeln!(out, "{document}, {policy_file}: {DENY}{many}{DENY:#}")
+                }
+            }
+        })?;
+    }
+    Ok(match differences {
+        0 => Exit::Fine,
+        _ => Exit::Findings,
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Stop> {
+    let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
+    // One byte beyond the limit shows that there is more.
+    input::read(path, limit.saturating_add(1)).map_err(Stop::Error)
+}
+
+fn policy(path: &Path) -> Result<Policy, Stop> {
+    let name = path.display().to_string();
+    let read = policy_file::read(path).map_err(Stop::Error)?;
+    read.map_err(|diagnostics| Stop::Diagnostics(in_file(&name, &diagnostics)))
+}
+
+fn options(open: &Open) -> Options {
+    Options {
+        scheme: open.scheme.clone(),
+        base_path: open.base_path.clone(),
+        default_scope: open.default_scope.clone(),
+        orbs: open.orbs,
+    }
+}
+
+#[derive(Serialize)]
+struct ImportAnswer<'a> {
+    document: &'a str,
+    policy: &'a str,
+    operations: usize,
+    left_out: Vec<LeftOutAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct LeftOutAnswer<'a> {
+    location: Location,
+    operation: &'a str,
+    kind: &'static str,
+    message: &'a str,
+}
+
+impl<'a> ImportAnswer<'a> {
+    fn new(document: &'a str, imported: &'a Imported) -> Self {
+        let left_out = imported.left_out.iter();
+        let left_out = left_out.map(|left| LeftOutAnswer {
+            location: left.location,
+            operation: &left.operation,
+            kind: left.kind.as_str(),
+            message: &left.message,
+        });
+        Self {
+            document,
+            policy: &imported.policy,
+            operations: imported.operations,
+            left_out: left_out.collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct CheckAnswer<'a> {
+    document: &'a str,
+    policy: Digest,
+    drift: Vec<DriftAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct DriftAnswer<'a> {
+    kind: &'static str,
+    operation: &'a str,
+    document: Option<Location>,
+    policy: Option<Location>,
+    message: &'a str,
+}
+
+impl<'a> DriftAnswer<'a> {
+    fn new(drift: &'a Drift) -> Self {
+        Self {
+            kind: drift.kind.as_str(),
+            operation: &drift.operation,
+            document: drift.document,
+            policy: drift.policy,
+            message: &drift.message,
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! `orbgate token explain`: which rule a token breaks.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use clap::{Args, ValueHint};
+use orbgate_token::{Explanation, KeySet, Keys, Verifier};
+use serde::Serialize;
+
+use crate::args::STANDARD_INPUT;
+use crate::input;
+use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// File that contains the token; `-` is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, default_value = STANDARD_INPUT)]
+    token: PathBuf,
+
+    /// Configuration of the issuers: the `tokens.yaml` of a gate
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: PathBuf,
+
+    /// Keys of the token's issuer as a JWK set, to check key and signature
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    keys: Option<PathBuf>,
+
+    /// Answer as one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        let files = [&self.token, &self.config].into_iter();
+        files.chain(&self.keys).map(PathBuf::as_path).collect()
+    }
+}
+
+/// A file with more bytes is neither a token nor what describes one.
+const MOST: u64 = 1 << 20;
+
+/// Names the rule.
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    let verifier = verifier(&arguments.config)?;
+    let keys = match &arguments.keys {
+        Some(path) => Some(keys(path, &verifier)?),
+        None => None,
+    };
+    let token = read(&arguments.token)?;
+    let token = token.trim_ascii();
+    let token = token.strip_prefix(b"Bearer ").unwrap_or(token);
+    let explanation = verifier.explain(token, keys.as_ref(), SystemTime::now());
+    if arguments.json {
+        print_json(&Json::of(&explanation))?;
+    } else {
+        output::print(|out| write(out, &explanation, keys.is_some()))?;
+    }
+    Ok(match explanation.refused {
+        None => Exit::Fine,
+        Some(_) => Exit::Findings,
+    })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Stop> {
+    input::read(path, MOST).map_err(Stop::Error)
+}
+
+fn verifier(path: &Path) -> Result<Verifier, Stop> {
+    let name = path.display().to_string();
+    let text = String::from_utf8(read(path)?);
+    let text = text.map_err(|_| Stop::Error(format!("`{name}` is not UTF-8")))?;
+    Verifier::from_yaml(&text).map_err(|error| Stop::Diagnostics(error.in_file(&one_line(&name))))
+}
+
+/// The keys of whichever issuer signed the token.
+fn keys(path: &Path, verifier: &Verifier) -> Result<Keys, Stop> {
+    let set = KeySet::from_jwks(&read(path)?);
+    let set = set.map_err(|error| Stop::Error(format!("`{}`: {error}", path.display())))?;
+    let set = Arc::new(set);
+    let all = verifier.issuers();
+    Ok(all.fold(Keys::new(), |keys, issuer| {
+        keys.with(issuer, Arc::clone(&set))
+    }))
+}
+
+fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool) -> io::Result<()> {
+    match explanation.refused {
+        Some(refused) => writeln!(
+            out,
+            "{DENY}refused{DENY:#}: {}: {refused}",
+            refused.as_str()
+        )?,
+        None => {
+            let kind = explanation.kind.map_or("", |kind| kind.as_str());
+            let scopes = explanation.scopes.as_deref().unwrap_or_default();
+            let scopes = match scopes {
+                "" => "without scopes".to_owned(),
+                scopes => format!("with `{}`", one_line(scopes)),
+            };
+            writeln!(out, "{ALLOW}accepted{ALLOW:#}: {kind} {scopes}")?;
+        }
+    }
+    if let Some(hint) = &explanation.hint {
+        writeln!(out, "  {}", one_line(hint))?;
+    }
+    match (explanation.is_signature_checked, has_keys) {
+        (true, _) => Ok(()),
+        (false, true) => writeln!(
+            out,
+            "  {FAINT}not checked by this build: the signature{FAINT:#}"
+        ),
+        (false, false) => {
+            writeln!(
+                out,
+                "  {FAINT}not checked without --keys: the key and the signature{FAINT:#}"
+            )
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    refused: Option<&'static str>,
+    explanation: Option<&'static str>,
+    hint: Option<&'a str>,
+    kind: Option<&'static str>,
+    scopes: Option<&'a str>,
+    is_signature_checked: bool,
+}
+
+impl<'a> Json<'a> {
+    fn of(explanation: &'a Explanation) -> Self {
+        Self {
+            refused: explanation.refused.map(|refused| refused.as_str()),
+            explanation: explanation.refused.map(|refused| refused.explanation()),
+            hint: explanation.hint.as_deref(),
+            kind: explanation.kind.map(|kind| kind.as_str()),
+            scopes: explanation.scopes.as_deref(),
+            is_signature_checked: explanation.is_signature_checked,
+        }
+    }
+}
+
+const HELP: &str = "\
+The answer contains the token's type, algorithm, issuer, audience and times,
+and the kind and scopes of a token that is accepted. It never contains the
+token itself, its signature, its subject or the values of other claims.
+
+Examples:
+  orbgate token explain token.txt --config tokens.yaml
+  pbpaste | orbgate token explain --config tokens.yaml
+  curl -o jwks.json https://id.example.com/jwks
+  orbgate token explain token.txt --config tokens.yaml --keys jwks.json
+
+Exit codes:
+  0  the token is accepted
+  1  the token is refused
+  2  could not run: a file that can't be read, or an error in it";

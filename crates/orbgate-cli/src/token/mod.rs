@@ -1,0 +1,45 @@
+//! `orbgate token`: why a token is refused, and tokens for tests.
+
+mod explain;
+mod issue;
+#[cfg(feature = "token")]
+mod server;
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+
+use crate::output::{Exit, Stop};
+
+/// The command as people type it.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Name the first rule that a token breaks, without printing the token
+    Explain(explain::Arguments),
+    /// Run an issuer for tests, which gives any client a token
+    Issue(issue::Arguments),
+}
+
+impl Arguments {
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        match &self.what {
+            What::Explain(arguments) => arguments.files(),
+            What::Issue(_) => Vec::new(),
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    match &arguments.what {
+        What::Explain(arguments) => explain::run(arguments),
+        What::Issue(arguments) => issue::run(arguments),
+    }
+}

@@ -1,0 +1,56 @@
+//! `orbgate init`: what it writes passes every check, and it overwrites nothing.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{file, orbgate};
+
+#[test]
+fn the_first_policy_passes_its_tests_and_lint() {
+    let marker = file("init-marker", "");
+    let folder = Path::new(&marker).parent().unwrap().join("init-new");
+    let _ = fs::remove_dir_all(&folder);
+    let path = |name: &str| folder.join(name).display().to_string();
+    let ran = orbgate(&["init", &folder.display().to_string()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let files = [
+        "policy.yaml",
+        "policy.test.yaml",
+        ".github/workflows/policy.yaml",
+        ".pre-commit-config.yaml",
+    ];
+    assert_eq!(ran.out.lines().collect::<Vec<_>>(), files.map(path));
+    for arguments in [
+        ["check", "policy.yaml"],
+        ["lint", "policy.yaml"],
+        ["test", "policy.test.yaml"],
+    ] {
+        let ran = orbgate(&[arguments[0], &path(arguments[1])]);
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{}", ran.out);
+        assert!(!ran.out.contains("warning"), "{}", ran.out);
+    }
+    fs::write(folder.join("policy.yaml"), "mine").unwrap();
+    fs::remove_file(folder.join("policy.test.yaml")).unwrap();
+    let ran = orbgate(&["init", &folder.display().to_string()]);
+    assert_eq!(
+        (ran.code, ran.out),
+        (0, format!("{}\n", path("policy.test.yaml")))
+    );
+    assert!(
+        ran.err.contains("policy.yaml: exists already"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(
+        fs::read_to_string(folder.join("policy.yaml")).unwrap(),
+        "mine"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let plain = file("init-plain", "");
+    let ran = orbgate(&["init", &format!("{plain}/policies")]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    assert_eq!(ran.err.lines().count(), 4, "{}", ran.err);
+}

@@ -1,0 +1,247 @@
+//! `orbgate token explain`: the verdict of the verifier, in words.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use orbgate_testing::signer::{Signer, claims, header, with};
+use serde_json::{Value, json};
+
+use crate::{file, orbgate, orbgate_reading};
+
+const CONFIG: &str = "orbgate_token: 1
+issuers:
+  - issuer: https://id.example.com
+    audience: https://api.example.com
+    algorithms: [ES256]
+    kind: { user: [{ claim: token_kind, equals: user }] }
+    require: [{ claim: token_use, equals: access }]
+";
+
+fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs()
+}
+
+/// The claims of a token that is right for an hour.
+fn right() -> Value {
+    let claims = with(claims(), "iat", now() - 10);
+    with(with(claims, "exp", now() + 3_600), "token_use", "access")
+}
+
+#[test]
+fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
+    let config = file("explain.yaml", CONFIG);
+    let signer = Signer::p256();
+    let keys = json!({ "keys": [signer.jwk("key-1")] });
+    let keys = file("explain.json", keys.to_string());
+    let typ = with(header(), "typ", "JWT");
+    let table = [
+        (
+            header(),
+            right(),
+            None,
+            "user with `read:account write:voxies`",
+        ),
+        (typ, right(), Some("type"), "`typ` is `JWT`"),
+        (
+            header(),
+            with(right(), "iss", "https://evil.example"),
+            Some("issuer"),
+            "`https://evil.example`",
+        ),
+        (
+            header(),
+            with(right(), "aud", json!(["https://a", "https://b"])),
+            Some("audience"),
+            "`audience` is `https://api.example.com`",
+        ),
+        (
+            header(),
+            with(right(), "exp", now() - 100),
+            Some("expired"),
+            "`exp` is 10",
+        ),
+        (
+            header(),
+            with(right(), "exp", "soon"),
+            Some("bad_time"),
+            "`exp` is `soon`",
+        ),
+        (
+            header(),
+            with(right(), "nbf", now() + 1_000),
+            Some("not_yet_valid"),
+            "s ahead",
+        ),
+        (
+            header(),
+            with(right(), "token_use", "id"),
+            Some("claim"),
+            "`require` asks for `token_use`",
+        ),
+        (
+            header(),
+            with(right(), "scope", json!(["a"])),
+            Some("scopes"),
+            "format: array",
+        ),
+        (
+            header(),
+            with(right(), "scp", "a"),
+            Some("scopes"),
+            "conflict: ignore",
+        ),
+        (
+            header(),
+            with(right(), "cnf", json!({})),
+            Some("bound"),
+            "`cnf`",
+        ),
+        (
+            header(),
+            with(right(), "token_kind", "robot"),
+            Some("unknown_kind"),
+            "`kind: user`",
+        ),
+    ];
+    for (header, claims, refused, said) in table {
+        let token = signer.token(&header, &claims);
+        let path = file("explain.txt", format!("Bearer {token}\n"));
+        for keys in [&[][..], &["--keys", &keys]] {
+            let arguments = [&["token", "explain", &path, "--config", &config], keys].concat();
+            let ran = orbgate(&arguments);
+            assert_eq!(
+                (ran.code, &*ran.err),
+                (i32::from(refused.is_some()), ""),
+                "{claims}"
+            );
+            let first = match refused {
+                Some(code) => format!("refused: {code}: "),
+                None => "accepted: ".to_owned(),
+            };
+            assert!(
+                ran.out.starts_with(&first) && ran.out.contains(said),
+                "{claims}: {}",
+                ran.out
+            );
+            assert!(keys.len() == 2 || ran.out.contains("--keys"), "{}", ran.out);
+            let json = orbgate(&[&arguments[..], &["--json"]].concat());
+            let json: Value = serde_json::from_str(&json.out).unwrap();
+            assert_eq!(json["refused"].as_str(), refused, "{json}");
+            // Neither the token nor whose it is.
+            for secret in [token.rsplit('.').next().unwrap(), "user-7"] {
+                assert!(!ran.out.contains(secret) && !json.to_string().contains(secret));
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_say_more() {
+    let config = file("keys.yaml", CONFIG);
+    let signer = Signer::p256();
+    let token = file("keys.txt", signer.token(&header(), &right()));
+    let explain = |jwks: Value| {
+        let keys = file("keys.json", jwks.to_string());
+        orbgate(&[
+            "token", "explain", &token, "--config", &config, "--keys", &keys,
+        ])
+    };
+    let other = explain(json!({ "keys": [signer.jwk("key-2")] }));
+    assert_eq!(other.code, 1);
+    assert!(
+        other.out.starts_with("refused: key_unknown: "),
+        "{}",
+        other.out
+    );
+    #[cfg(feature = "token")]
+    {
+        let forged = explain(json!({ "keys": [Signer::p256().jwk("key-1")] }));
+        assert!(
+            forged.out.starts_with("refused: signature: "),
+            "{}",
+            forged.out
+        );
+    }
+    let none = explain(json!({}));
+    assert_eq!(
+        (none.code, none.err.starts_with("error: ")),
+        (2, true),
+        "{}",
+        none.err
+    );
+}
+
+#[test]
+fn what_is_no_token_says_what_it_is() {
+    let config = file("form.yaml", CONFIG);
+    for (token, said) in [
+        ("ya29.a0AfH6SMBx", "refused: not_compact"),
+        ("2YotnFZFEjr1zCsicMWpAA", "opaque"),
+        ("a.b.c.d.e", "encrypted"),
+        ("", "refused: not_compact"),
+        ("\"eyJhbGciOiJub25lIn0.e30.e30\"", "refused: bad_encoding"),
+    ] {
+        let ran = orbgate_reading(&["token", "explain", "--config", &config], token.as_bytes());
+        assert_eq!(ran.code, 1, "{token}: {}", ran.err);
+        assert!(ran.out.contains(said), "{token}: {}", ran.out);
+    }
+    let wrong = file("wrong.yaml", "orbgate_token: 1\nissuers: []\n");
+    let ran = orbgate_reading(&["token", "explain", "--config", &wrong], b"");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("wrong.yaml:2:10: "), "{}", ran.err);
+    let both = orbgate(&["token", "explain", "-", "--config", "-"]);
+    assert_eq!(both.code, 2);
+}
+
+#[cfg(all(unix, feature = "token"))]
+#[test]
+fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+    use std::net::TcpStream;
+
+    let mut issuer = crate::command(&["token", "issue", "--port", "0"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(issuer.stderr.take().unwrap()).lines();
+    let first = said.next().unwrap().unwrap();
+    assert!(first.contains("FOR TESTS ONLY"), "{first}");
+    let second = said.next().unwrap().unwrap();
+    let address = second.split("http://").nth(1).unwrap();
+    let (address, _) = address.split_once('/').unwrap();
+    let get = |target: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].to_owned(), body.to_owned())
+    };
+    let config = file("issued.yaml", get("/tokens.yaml").1);
+    let keys = file("issued.json", get("/jwks").1);
+    let explain = |target: &str| {
+        let (status, token) = get(target);
+        assert_eq!(status, "200");
+        let arguments = ["token", "explain", "--config", &config, "--keys", &keys];
+        orbgate_reading(&arguments, token.as_bytes()).out
+    };
+    assert_eq!(
+        explain("/token?scope=read:orbs+read%3Akeys"),
+        "accepted: user with `read:orbs read:keys`\n"
+    );
+    assert_eq!(
+        explain("/token?kind=organisation"),
+        "accepted: organisation without scopes\n"
+    );
+    assert!(explain("/token?kind=robot&scope=a").starts_with("refused: unknown_kind: "));
+    assert_eq!(get("/other").0, "404");
+    assert_eq!(get("/token?scope=%ff").0, "404");
+    issuer.kill().unwrap();
+    issuer.wait().unwrap();
+}

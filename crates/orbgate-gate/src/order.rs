@@ -1,0 +1,175 @@
+//! The order of answering, the same for every driver and every verifier.
+
+use std::borrow::Cow;
+
+use orbgate::{Decision, Detail, Engine, Reason, Token};
+
+use crate::answer::{Answer, Misrouted};
+use crate::credentials::{Credentials, Verified};
+use crate::matched::{Matched, same_template};
+use crate::method::is_overridden;
+use crate::public::lacks;
+use crate::request::Request;
+use crate::rules::{CorsPreflight, Rules};
+use crate::upgrade::lists_h2c;
+
+/// A request that is decided as far as it can be without its token.
+///
+/// 1. [`Rules::open`]: an upgrade to `h2c`, an overridden method and a malformed target are denied, whatever the token. A public
+///    route is allowed.
+/// 2. [`Opened::token`]: anything but one bearer token is known to be none, or to be unreadable. A verifier judges a token.
+/// 3. [`Opened::decide`]: the engine decides.
+/// 4. [`Rules::routed`]: the route that is allowed must be the router's.
+/// 5. [`Answer::allowing_bonus_orbs`]: the body of an allowed request is read only now.
+#[derive(Clone, Debug)]
+#[must_use = "a request that is not answered is not protected"]
+pub struct Opened<'e, 'r> {
+    rules: &'r Rules,
+    engine: &'e Engine,
+    request: &'r Request<'r>,
+    /// Without a token. It is about the route that the request has, so that its target is read only once.
+    tokenless: Decision<'e>,
+    /// The template of a request that needs no token. Then the decision is an allow.
+    public: Option<Cow<'r, str>>,
+}
+
+impl Rules {
+    /// Decides a request as far as it can be without its token.
+    pub fn open<'e, 'r>(&'r self, engine: &'e Engine, request: &'r Request<'r>) -> Opened<'e, 'r> {
+        let tokenless = if lists_h2c(request.upgrade) {
+            engine.deny_malformed(Detail::Upgrade)
+        } else if !self.ignore_method_override && is_overridden(request.header_names) {
+            engine.deny_malformed(Detail::Method)
+        } else {
+            engine.decide(&orbgate::Request {
+                method: request.method,
+                target: request.target,
+                token: None,
+                allow_bonus_orbs_use: request.allow_bonus_orbs_use,
+            })
+        };
+        let public = match lacks(&tokenless) {
+            true => self.public_template(engine, request),
+            false => None,
+        };
+        Opened {
+            rules: self,
+            engine,
+            request,
+            tokenless: match &public {
+                Some(_) => engine.allow_public(),
+                None => tokenless,
+            },
+            public,
+        }
+    }
+
+    /// The template of a request that needs no token.
+    fn public_template<'r>(
+        &'r self,
+        engine: &Engine,
+        request: &Request<'_>,
+    ) -> Option<Cow<'r, str>> {
+        let public = |method: &[u8]| {
+            let routes = self.public.as_ref()?;
+            routes.template(engine, method, request.target)
+        };
+        if let Some(template) = public(request.method) {
+            return Some(template.into());
+        }
+        // A browser asks whether it may send a request with this method. It sends no token.
+        let asked = match (
+            self.cors_preflight,
+            request.method,
+            request.origin,
+            request.access_control_request_method,
+        ) {
+            (CorsPreflight::Pass, b"OPTIONS", [_], [asked]) => *asked,
+            _ => return None,
+        };
+        let declared = engine.decide(&orbgate::Request {
+            method: asked,
+            target: request.target,
+            token: None,
+            allow_bonus_orbs_use: false,
+        });
+        match declared.about() {
+            Some(route) => Some(route.template().to_owned().into()),
+            None => public(asked).map(Into::into),
+        }
+    }
+
+    /// The same answer, unless a router has taken another route than the allowed one: then the request is denied as one without a
+    /// route. Ask it where the router has chosen a handler, if [`Request::matched`] was not known before.
+    pub fn routed<'e, T>(
+        &self,
+        engine: &'e Engine,
+        answer: Answer<'e, T>,
+        matched: Matched<'_>,
+    ) -> Answer<'e, T> {
+        let Decision::Allow(allow) = answer.decision else {
+            return answer;
+        };
+        let route = allow.route().map(|route| route.template());
+        let template = answer.public.as_deref().or(route).unwrap_or_default();
+        let taken = match matched {
+            Matched::Nothing => return answer,
+            Matched::Template(taken) if same_template(taken, template) => return answer,
+            Matched::Template(taken) => taken,
+            Matched::Unknown => "",
+        };
+        let misrouted = Misrouted {
+            allowed: answer.decision,
+            matched: taken.to_owned(),
+        };
+        let decision = engine.deny_misrouted();
+        Answer {
+            misrouted: Some(misrouted),
+            public: None,
+            ..self.answer(decision, answer.credentials)
+        }
+    }
+}
+
+impl<'e, 'r> Opened<'e, 'r> {
+    /// The token to verify, before [`Opened::decide`].
+    ///
+    /// # Errors
+    ///
+    /// Not an error: what is known without a verifier. The token of a malformed request or a public route isn't read, so the request
+    /// doesn't wait for keys.
+    pub fn token<T>(&self) -> Result<&'r str, Credentials<T>> {
+        match self.tokenless.reason() {
+            Reason::NoToken => Credentials::bearer(self.request.authorization.iter().copied()),
+            _ => Err(Credentials::None),
+        }
+    }
+
+    /// The answer, with what is known of the caller.
+    pub fn decide<T: Verified>(self, credentials: Credentials<T>) -> Answer<'e, T> {
+        let decision = self.decide_unrouted(credentials.token());
+        let answer = self.rules.answer(decision, credentials);
+        let answer = Answer {
+            public: self.public.map(|it| it.into_owned().into()),
+            ..answer
+        };
+        self.rules.routed(self.engine, answer, self.request.matched)
+    }
+
+    /// Decides. The route is known already, so only its scope is left, unless no route was found.
+    fn decide_unrouted(&self, token: Option<Token<'_>>) -> Decision<'e> {
+        if token.is_none() || self.tokenless.reason() != Reason::NoToken {
+            return self.tokenless;
+        }
+        let bonus = self.request.allow_bonus_orbs_use;
+        match self.tokenless.about() {
+            Some(route) => self.engine.decide_route(route.id(), token, bonus),
+            None => self.engine.decide(&orbgate::Request {
+                method: self.request.method,
+                target: self.request.target,
+                token,
+                allow_bonus_orbs_use: bonus,
+            }),
+        }
+    }
+}

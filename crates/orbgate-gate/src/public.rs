@@ -1,0 +1,201 @@
+//! Routes that need no token, such as a health check.
+
+use core::fmt;
+use std::collections::BTreeSet;
+
+use orbgate::{Decision, Engine, Policy, Profile, Reason, Route};
+
+use crate::matched::is_parameter;
+
+/// Routes that need no token, such as `GET /healthz`: each a method and a template, written as in a policy, with the whole path.
+///
+/// A gate lets their requests pass before it reads a token, by the same rules for paths as its policy's, a slash at the end included
+/// under `trailing_slash: always`. Here they are written without it, as in a policy. `HEAD` is a method of its own.
+/// No path may fit both a public route and a route of the policy, whatever their methods: [check](PublicRoutes::check) each policy
+/// before a gate gets it.
+#[derive(Clone, Debug)]
+pub struct PublicRoutes {
+    routes: Vec<String>,
+    /// One for each spelling of paths that a policy can ask for.
+    engines: Vec<Engine>,
+}
+
+/// The spellings: which escapes a target may have, and whether a path ends in a slash.
+const SPELLINGS: [(Profile, &str); 4] = [
+    (Profile::Strict, "never"),
+    (Profile::Strict, "always"),
+    (Profile::EncodedParams, "never"),
+    (Profile::EncodedParams, "always"),
+];
+
+impl PublicRoutes {
+    /// Compiles the routes.
+    ///
+    /// # Errors
+    ///
+    /// Every route that no policy could have, and every route that is listed twice.
+    pub fn new<S: Into<String>>(
+        routes: impl IntoIterator<Item = S>,
+    ) -> Result<Self, PublicRoutesError> {
+        let routes: Vec<_> = routes.into_iter().map(Into::into).collect();
+        let engines = SPELLINGS.map(|(profile, slash)| compile(&routes, profile, slash));
+        Ok(Self {
+            engines: engines.into_iter().collect::<Result<_, _>>()?,
+            routes,
+        })
+    }
+
+    /// The routes as a gate under this policy spells them: with a slash at the end of each path, if the policy's paths have one.
+    pub(crate) fn routes(&self, policy: &Engine) -> impl Iterator<Item = Route<'_>> {
+        self.like(policy).into_iter().flat_map(Engine::routes)
+    }
+
+    /// The engine that accepts the same spellings as a policy's.
+    fn like(&self, policy: &Engine) -> Option<&Engine> {
+        let spelling = |engine: &Engine| (engine.target(), engine.trailing_slash());
+        let mut engines = self.engines.iter();
+        engines.find(|engine| spelling(engine) == spelling(policy))
+    }
+
+    /// Whether no path fits both a public route and a route of this policy.
+    ///
+    /// # Errors
+    ///
+    /// Every pair of templates that overlap.
+    pub fn check(&self, engine: &Engine) -> Result<(), PublicRoutesError> {
+        let pairs = self
+            .routes(engine)
+            .flat_map(|ours| engine.routes().map(move |theirs| (ours, theirs)));
+        let pairs = pairs.map(|(ours, theirs)| (ours.template(), theirs.template()));
+        let overlapping: BTreeSet<_> = pairs.filter(|(one, two)| overlap(one, two)).collect();
+        let lines = overlapping.iter().take(MOST_LINES).map(|(one, two)| {
+            format!("public route `{one}`: the policy's `{two}` fits the same paths")
+        });
+        let lines: Vec<_> = lines.collect();
+        match lines.is_empty() {
+            true => Ok(()),
+            false => Err(PublicRoutesError { lines }),
+        }
+    }
+
+    /// The routes, as they were given.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.routes.iter().map(String::as_str)
+    }
+
+    /// The allow that a gate under this policy gives to a request that needs no token.
+    #[must_use]
+    pub fn decide<'e>(
+        &self,
+        engine: &'e Engine,
+        method: &[u8],
+        target: &[u8],
+    ) -> Option<Decision<'e>> {
+        let tokenless = engine.decide(&orbgate::Request {
+            method,
+            target,
+            token: None,
+            allow_bonus_orbs_use: false,
+        });
+        let is_public = lacks(&tokenless) && self.template(engine, method, target).is_some();
+        is_public.then(|| engine.allow_public())
+    }
+
+    /// The template that a request fits, spelled as a gate under this policy spells it, even if a route of the policy also fits it.
+    #[must_use]
+    pub fn template(&self, policy: &Engine, method: &[u8], target: &[u8]) -> Option<&str> {
+        let engine = self.like(policy)?;
+        let decision = engine.decide(&orbgate::Request {
+            method,
+            target,
+            token: None,
+            allow_bonus_orbs_use: false,
+        });
+        Some(decision.about()?.template())
+    }
+}
+
+/// Whether the policy has no route for a request, by its decision without a token. A route of the policy is never public, even if the
+/// two overlap.
+pub(crate) fn lacks(tokenless: &Decision<'_>) -> bool {
+    tokenless.reason() == Reason::NoToken && tokenless.about().is_none()
+}
+
+/// Two lists of the same routes decide alike.
+impl PartialEq for PublicRoutes {
+    fn eq(&self, other: &Self) -> bool {
+        self.routes == other.routes
+    }
+}
+
+impl Eq for PublicRoutes {}
+
+const MOST_LINES: usize = 100;
+
+/// An engine of only these routes. The route on line `n` of the document is the `n`th of the list.
+fn compile(routes: &[String], profile: Profile, slash: &str) -> Result<Engine, PublicRoutesError> {
+    let quoted = routes
+        .iter()
+        .map(|route| serde_json::json!(route).to_string());
+    let list = quoted.collect::<Vec<_>>().join("\n,");
+    let target = profile.as_str();
+    let text = format!(
+        r#"{{"orbgate":1,"target":"{target}","trailing_slash":"{slash}","apis":{{"public":{{"base_path":"","scopes":{{"public":{{"orbs":false,"routes":[{list}]}}}}}}}}}}"#
+    );
+    let policy = Policy::from_yaml(&text).map_err(|error| {
+        let lines = error.diagnostics().iter().map(|diagnostic| {
+            let at = usize::try_from(diagnostic.location.line).ok();
+            let route = at.and_then(|at| routes.get(at.checked_sub(1)?));
+            let route = route.map_or("", String::as_str);
+            format!("public route `{route}`: {}", diagnostic.message)
+        });
+        PublicRoutesError {
+            lines: lines.collect(),
+        }
+    })?;
+    Ok(Engine::new(&policy))
+}
+
+/// Whether one path fits both templates. Literals in another letter case count as the same, because a path that fits one of them is
+/// refused where the other is.
+fn overlap(one: &str, two: &str) -> bool {
+    let (mut one, mut two) = (one.split('/'), two.split('/'));
+    loop {
+        match (one.next(), two.next()) {
+            (None, None) => return true,
+            (Some(one), Some(two)) if one.eq_ignore_ascii_case(two) => {}
+            (Some(one), Some(two)) if is_parameter(one) && !two.is_empty() => {}
+            (Some(one), Some(two)) if is_parameter(two) && !one.is_empty() => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Public routes that cannot be, or that overlap a policy's: a line for each.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PublicRoutesError {
+    lines: Vec<String>,
+}
+
+impl PublicRoutesError {
+    /// A line for each route, or for each pair of templates that overlap.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+}
+
+impl fmt::Display for PublicRoutesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines.join("\n"))
+    }
+}
+
+/// As `Display`: `main` shows it so, and `unwrap`.
+impl fmt::Debug for PublicRoutesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::error::Error for PublicRoutesError {}

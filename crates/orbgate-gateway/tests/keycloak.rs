@@ -1,0 +1,163 @@
+//! A real Keycloak as the issuer: its discovery document, keys and tokens, with a protocol mapper each for the audience and the kind.
+
+use core::time::Duration;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::wire::{Answer, ask, request};
+use crate::support::{Gateway, Running, folder, free_port};
+
+const VERSION: &str = "26.7.3";
+
+/// It compiles its classes once more when it starts.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+struct Keycloak {
+    address: String,
+    _running: Running,
+}
+
+impl Keycloak {
+    /// Takes it from Maven Central, and starts it with its database in memory.
+    fn start() -> Self {
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("keycloak");
+        fs::create_dir_all(&home).unwrap();
+        let unpack = Command::new("mvn")
+            .args(["--quiet", "--batch-mode", "dependency:unpack"])
+            .arg(format!(
+                "-Dartifact=org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"
+            ))
+            .arg(format!("-DoutputDirectory={}", home.display()))
+            .current_dir(&home) // where it notes what it has unpacked
+            .status();
+        assert!(unpack.unwrap().success(), "Maven couldn't get Keycloak");
+        let (port, program) = (free_port(), format!("keycloak-{VERSION}/bin/kc.sh"));
+        let mut command = Command::new("bash");
+        command
+            .arg(home.join(program))
+            .args(["start-dev", "--db=dev-mem", "--http-host=127.0.0.1"])
+            .arg(format!("--http-port={port}"))
+            .arg(format!("--hostname=http://127.0.0.1:{port}"))
+            .env("KC_BOOTSTRAP_ADMIN_USERNAME", "admin")
+            .env("KC_BOOTSTRAP_ADMIN_PASSWORD", "admin");
+        let address = format!("127.0.0.1:{port}");
+        let mut running = Running::start(&mut command);
+        let realm = request(b"GET", b"/realms/master", &[]);
+        running.within(PATIENCE, "Keycloak is ready", |_| {
+            ask(&address, &realm).status == 200
+        });
+        Self {
+            address,
+            _running: running,
+        }
+    }
+
+    fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let length = body.len().to_string();
+        let own = [("Content-Length", length.as_str())];
+        let head = request(b"POST", path.as_bytes(), &[&own, headers].concat());
+        ask(&self.address, &[&head, body.as_bytes()].concat())
+    }
+
+    fn token(&self, realm: &str, form: &str) -> String {
+        let path = format!("/realms/{realm}/protocol/openid-connect/token");
+        let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
+        let answer = self.post(&path, &form_type, form);
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        let token = body["access_token"].as_str();
+        format!("Bearer {}", token.unwrap_or_else(|| panic!("{body}")))
+    }
+
+    /// Creates something by the REST API for administrators.
+    fn create(&self, path: &str, what: &Value) {
+        let form = "grant_type=password&client_id=admin-cli&username=admin&password=admin";
+        let bearer = self.token("master", form);
+        let headers = [
+            ("Authorization", bearer.as_str()),
+            ("Content-Type", "application/json"),
+        ];
+        let answer = self.post(path, &headers, &what.to_string());
+        assert_eq!(answer.status, 201, "{answer:?}");
+    }
+}
+
+/// A realm with a client for each kind of token.
+fn realm() -> Value {
+    let client = |kind: &str| {
+        json!({
+            "clientId": kind, "secret": "secret", "serviceAccountsEnabled": true,
+            "defaultClientScopes": ["basic"], "optionalClientScopes": ["read:orbs"],
+            "protocolMappers": [{
+                "name": "audience", "protocol": "openid-connect", "protocolMapper": "oidc-audience-mapper",
+                "config": { "included.custom.audience": "https://api.example.com", "access.token.claim": "true" },
+            }, {
+                "name": "kind", "protocol": "openid-connect", "protocolMapper": "oidc-hardcoded-claim-mapper",
+                "config": { "claim.name": "token_kind", "claim.value": kind, "jsonType.label": "String", "access.token.claim": "true" },
+            }],
+        })
+    };
+    json!({
+        "realm": "orbgate", "enabled": true,
+        "clientScopes": [{ "name": "read:orbs", "protocol": "openid-connect" }],
+        "clients": [client("user"), client("organisation")],
+    })
+}
+
+#[test]
+#[ignore = "starts Keycloak: cargo xtask test keycloak"]
+fn the_gateway_decides_with_the_tokens_of_keycloak() {
+    let keycloak = Keycloak::start();
+    keycloak.create("/admin/realms", &realm());
+    let tokens = format!(
+        "orbgate_token: 1\nissuers:\n  - issuer: http://{}/realms/orbgate\n    audience: https://api.example.com\n    \
+         algorithms: [RS256]\n    extra_types: [JWT]\n    kind:\n      user: [{{ claim: token_kind, equals: user }}]\n      \
+         organisation: [{{ claim: token_kind, equals: organisation }}]\n",
+        keycloak.address
+    );
+    let address = format!("127.0.0.1:{}", free_port());
+    let config = format!(
+        "listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
+    );
+    let gateway = Gateway::start_with(folder("keycloak"), &tokens, &config);
+    let check = |bearer: &str| {
+        let own = [
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", "/api/v1/external/orbs"),
+        ];
+        let token = [("Authorization", bearer)];
+        let token = if bearer.is_empty() { &[][..] } else { &token };
+        ask(&address, &request(b"GET", b"/", &[&own, token].concat()))
+    };
+    let token = |kind: &str, scope: &str| {
+        let form =
+            format!("grant_type=client_credentials&client_id={kind}&client_secret=secret{scope}");
+        keycloak.token("orbgate", &form)
+    };
+    let scope = "&scope=read:orbs";
+    assert_eq!(check("").status, 401);
+    for kind in ["user", "organisation"] {
+        let answer = check(&token(kind, ""));
+        assert_eq!(answer.status, 403, "{}", gateway.running.said());
+        let answer = check(&token(kind, scope));
+        assert_eq!(answer.status, 200, "{}", gateway.running.said());
+        assert_eq!(answer.header("x-orb-token-kind"), kind);
+    }
+    // Another realm's keys sign this one.
+    let form = "grant_type=password&client_id=admin-cli&username=admin&password=admin";
+    assert_eq!(check(&keycloak.token("master", form)).status, 401);
+    // A key that the gateway hasn't seen: it asks for the keys again.
+    let before = token("user", scope);
+    let key = json!({
+        "name": "newer", "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider",
+        "config": { "priority": ["200"] },
+    });
+    keycloak.create("/admin/realms/orbgate/components", &key);
+    let after = token("user", scope);
+    let header = |token: &str| token.split('.').next().map(str::to_owned);
+    assert_ne!(header(&before), header(&after));
+    assert_eq!(check(&after).status, 200);
+    assert_eq!(check(&before).status, 200);
+}

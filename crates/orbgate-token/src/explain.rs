@@ -1,0 +1,314 @@
+//! Why a token is refused, in words for the person who configures its issuer.
+
+use core::time::Duration;
+use std::time::SystemTime;
+
+use orbgate::TokenKind;
+use orbgate_yaml::quoted;
+use serde_json::Value;
+
+use crate::claims::Claims;
+use crate::compact::Compact;
+use crate::error::TokenError;
+use crate::issuer::Issuer;
+use crate::json::Member;
+use crate::keys::Keys;
+use crate::kind::KindRules;
+use crate::scope::ScopeFormat;
+use crate::verifier::{Verifier, since_epoch};
+
+/// What a verifier makes of a token, in words: see [`Verifier::explain`].
+///
+/// It quotes the token's `typ`, `alg`, `kid`, `iss`, audience and times, and its scopes and kind if it is accepted. It never shows the token,
+/// its signature, its subject or any other claim's value, so you can paste it into a ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The first rule that the token breaks; [`UnknownKind`](TokenError::UnknownKind) for a token that is right and of no known kind.
+    pub refused: Option<TokenError>,
+    /// What the token has, what the configuration asks for, and what to do.
+    pub hint: Option<String>,
+    /// Whose token it is, if it is right.
+    pub kind: Option<TokenKind>,
+    /// Its scopes with one space between two, if it is right.
+    pub scopes: Option<String>,
+    /// Whether the signature was checked. Without keys, it isn't, and neither is anything about its key.
+    pub is_signature_checked: bool,
+}
+
+impl Verifier {
+    /// Says which rule a token breaks and how, for the person who configures the issuers. A caller of a service should learn none of it.
+    ///
+    /// Without keys, everything but the key and the signature is judged.
+    #[must_use]
+    pub fn explain(
+        &self,
+        token: impl AsRef<[u8]>,
+        keys: Option<&Keys>,
+        now: SystemTime,
+    ) -> Explanation {
+        let token = token.as_ref();
+        let judged = match keys {
+            Some(keys) => self.judged(token, keys, now),
+            None => self.unsigned(token, now),
+        };
+        let (kind, scopes) = match &judged {
+            Ok((kind, scopes)) => (Some(*kind), Some(scopes.as_ref().to_owned())),
+            Err(_) => (None, None),
+        };
+        let refused = match judged {
+            Ok((TokenKind::Unknown, _)) => Some(TokenError::UnknownKind),
+            Ok(_) => None,
+            Err(error) => Some(error),
+        };
+        Explanation {
+            refused,
+            hint: refused.and_then(|error| self.hint(error, token, now)),
+            kind,
+            scopes,
+            is_signature_checked: keys.is_some() && cfg!(feature = "aws-lc-rs"),
+        }
+    }
+
+    /// The same verdict as that of [`verify`](Self::verify).
+    #[cfg(feature = "aws-lc-rs")]
+    fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
+        let verified = self.verify(token, keys, now)?;
+        Ok((verified.kind(), verified.scopes().into()))
+    }
+
+    /// The same verdict but for the signature, which this build can't check.
+    #[cfg(not(feature = "aws-lc-rs"))]
+    fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
+        drop(self.check(token, keys, now)?);
+        self.unsigned(token, now)
+    }
+
+    /// The verdict without the key and the signature.
+    fn unsigned(&self, token: &[u8], now: SystemTime) -> Judged {
+        let compact = Compact::parse(token)?;
+        let opened = self.open(&compact)?;
+        let allowed = &opened.issuer.algorithms;
+        let algorithm = compact.header.algorithm.as_ref();
+        if !algorithm.is_some_and(|algorithm| allowed.contains(algorithm)) {
+            return Err(TokenError::Algorithm);
+        }
+        let stated = opened.stated();
+        stated.audience?;
+        stated.validity?.check(opened.issuer, since_epoch(now)?)?;
+        let rest = stated.rest?;
+        Ok((rest.kind, rest.scopes))
+    }
+
+    fn hint(&self, error: TokenError, token: &[u8], now: SystemTime) -> Option<String> {
+        let Ok(compact) = Compact::parse(token) else {
+            return form(error, token);
+        };
+        let Ok(opened) = self.open(&compact) else {
+            return self.header(error, &compact);
+        };
+        let issuer = opened.issuer;
+        match error {
+            TokenError::Algorithm => {
+                let has = compact.header.algorithm.map(|algorithm| algorithm.as_str());
+                let has = has.unwrap_or("one that this library doesn't have");
+                let wants: Vec<_> = issuer.algorithms.iter().map(|it| it.as_str()).collect();
+                let wants = wants.join(", ");
+                Some(format!("its `alg` is {has}, and `algorithms` is [{wants}]"))
+            }
+            TokenError::NoKeys => Some("the keys are another issuer's".to_owned()),
+            TokenError::KeyUnknown
+            | TokenError::KeyIdMissing
+            | TokenError::KeyAmbiguous
+            | TokenError::KeyMismatch
+            | TokenError::KeyRevoked => Some(match &compact.header.kid {
+                Some(kid) => format!(
+                    "its `kid` is {}: are the keys fresh, and the issuer's own?",
+                    quoted(kid)
+                ),
+                None => "it has no `kid`".to_owned(),
+            }),
+            TokenError::Signature => {
+                Some("the token was changed, or another key has the name of its key".to_owned())
+            }
+            _ => claims_hint(error, &opened.claims, issuer, since_epoch(now).ok()?),
+        }
+    }
+
+    /// The hint for a token whose header or issuer is refused.
+    fn header(&self, error: TokenError, compact: &Compact<'_>) -> Option<String> {
+        match error {
+            TokenError::Type => {
+                let has = match &compact.header.typ {
+                    Some(typ) => format!("its `typ` is {}", quoted(typ)),
+                    None => "it has no `typ`".to_owned(),
+                };
+                let typ = compact.header.typ.as_deref().unwrap_or("''");
+                Some(format!(
+                    "{has}. If this issuer's access tokens look like that, write `extra_types: [{typ}]`; ID tokens often do"
+                ))
+            }
+            TokenError::Issuer => {
+                let claims = Claims::parse(&compact.payload).ok()?;
+                let known: Vec<_> = self.issuers().map(quoted).collect();
+                let has = match claims.issuer() {
+                    Ok(issuer) => format!("its `iss` is {}", quoted(issuer)),
+                    Err(_) => "it has no `iss`".to_owned(),
+                };
+                Some(format!("{has}, and the issuers are {}", known.join(", ")))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whose token it is, and its scopes.
+type Judged = Result<(TokenKind, Box<str>), TokenError>;
+
+/// The hint for a token that can't be taken apart.
+fn form(error: TokenError, token: &[u8]) -> Option<String> {
+    let dots = memchr::memchr_iter(b'.', token).count();
+    let said = match (error, dots) {
+        (TokenError::NotCompact, 0) => {
+            "it has no dots, so it is an opaque token: only its issuer knows what it means"
+        }
+        (TokenError::NotCompact, 4) => {
+            "it has five parts, so it is encrypted: have the issuer send signed tokens"
+        }
+        (TokenError::NotCompact | TokenError::BadEncoding, _) => {
+            "was all of it copied, without spaces, quotes or `Bearer`?"
+        }
+        _ => return None,
+    };
+    Some(said.to_owned())
+}
+
+fn claims_hint(
+    error: TokenError,
+    claims: &Claims<'_>,
+    issuer: &Issuer,
+    now: Duration,
+) -> Option<String> {
+    match error {
+        TokenError::Audience => {
+            let name = &issuer.audience_claim;
+            let wants: Vec<_> = issuer.audiences.iter().map(|one| quoted(one)).collect();
+            let has = shown(claims.0.get(name));
+            let wants = wants.join(" or ");
+            Some(format!("its `{name}` {has}, and `audience` is {wants}"))
+        }
+        TokenError::BadTime => {
+            let names = ["exp", "nbf", "iat"].map(|name| {
+                let value = claims.0.get(name);
+                format!("`{name}` {}", shown(value))
+            });
+            Some(names.join(", "))
+        }
+        TokenError::Expired => ago("exp", claims, now),
+        TokenError::NotYetValid => {
+            let hints = ["nbf", "iat"].map(|name| ago(name, claims, now));
+            Some(hints.into_iter().flatten().collect::<Vec<_>>().join("; "))
+        }
+        TokenError::Lifetime => {
+            let most = issuer.max_lifetime?.as_secs();
+            Some(format!("`max_lifetime_seconds` is {most}"))
+        }
+        TokenError::Claim => {
+            let failed = issuer.require.iter().find(|test| !test.holds(&claims.0));
+            match failed {
+                Some(test) => {
+                    let has = present(claims.0.get(&test.claim));
+                    Some(format!("`require` asks for `{}`, which {has}", test.claim))
+                }
+                None => Some(format!(
+                    "`sub`, `jti`, `{}` and the `sub` of `act` must be text if they are there",
+                    issuer.client_claim
+                )),
+            }
+        }
+        TokenError::Scopes => {
+            let scopes = &issuer.scopes;
+            let value = claims.0.get(&scopes.claim);
+            let both = ["scope", "scp"]
+                .iter()
+                .all(|name| claims.0.get(name).is_some());
+            Some(match (scopes.format, value) {
+                (ScopeFormat::String, Some(Member::Other(Value::Array(_)))) => format!(
+                    "its `{0}` is a list: write `scopes: {{ claim: {0}, format: array }}`",
+                    scopes.claim
+                ),
+                (ScopeFormat::Array, Some(Member::Text(_))) => format!(
+                    "its `{0}` is one text: write `scopes: {{ claim: {0} }}`",
+                    scopes.claim
+                ),
+                _ if both => {
+                    "it has both `scope` and `scp`: to ignore the one that isn't configured, write `conflict: ignore` under `scopes`".to_owned()
+                }
+                _ => format!("its `{}` isn't what RFC 6749, section 3.3, says", scopes.claim),
+            })
+        }
+        TokenError::Bound => Some(
+            "it has `cnf`: it belongs to whoever holds a key, and a bearer can't prove that"
+                .to_owned(),
+        ),
+        TokenError::UnknownKind => Some(unknown_kind(claims, issuer)),
+        _ => None,
+    }
+}
+
+/// Which tests of the kind fail.
+fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
+    let KindRules::Claims { user, organisation } = &issuer.kind else {
+        return String::new();
+    };
+    let sides = [("user", user), ("organisation", organisation)].map(|(name, tests)| {
+        let failed = tests.iter().find(|test| !test.holds(&claims.0));
+        match failed {
+            _ if tests.is_empty() => format!("`kind` has no tests for `{name}`"),
+            Some(test) => {
+                let has = present(claims.0.get(&test.claim));
+                format!(
+                    "the test of `{}` for `{name}` fails, and the claim {has}",
+                    test.claim
+                )
+            }
+            None => format!("all tests for `{name}` hold"),
+        }
+    });
+    format!(
+        "{}. A service without organisations writes `kind: user`",
+        sides.join("; ")
+    )
+}
+
+/// Whether a claim is there, without its value.
+const fn present(value: Option<&Member<'_>>) -> &'static str {
+    match value {
+        None => "is missing",
+        Some(Member::Text(_)) => "is there, as text",
+        Some(Member::Other(Value::Array(_))) => "is there, as a list",
+        Some(Member::Other(_)) => "is there, and isn't text",
+    }
+}
+
+/// A claim of the protocol, with its value.
+fn shown(value: Option<&Member<'_>>) -> String {
+    match value {
+        None => "is missing".to_owned(),
+        Some(Member::Text(text)) => format!("is {}", quoted(text)),
+        Some(Member::Other(value)) => format!("is {}", quoted(&value.to_string())),
+    }
+}
+
+/// How far a time of the token is from now.
+fn ago(name: &str, claims: &Claims<'_>, now: Duration) -> Option<String> {
+    let Some(Member::Other(value)) = claims.0.get(name) else {
+        return None;
+    };
+    let time = Duration::try_from_secs_f64(value.as_f64()?).ok()?;
+    let (seconds, word) = match now.checked_sub(time) {
+        Some(since) => (since.as_secs(), "ago"),
+        None => (time.saturating_sub(now).as_secs(), "ahead"),
+    };
+    Some(format!("its `{name}` is {seconds} s {word}"))
+}

@@ -1,0 +1,146 @@
+//! Collecting errors while a file is read.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostic::Diagnostic;
+use crate::location::Location;
+
+/// The errors found so far. Bounded, so that a hostile file cannot turn into a hostile report.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    locations: HashSet<Location>,
+    /// Keys that were meant, with the location of their owner, and where they are misspelt.
+    misspelt: HashMap<(Location, &'static str), Location>,
+    cut: Option<(Location, &'static str)>,
+}
+
+impl Diagnostics {
+    /// The most errors that are listed: more would help nobody.
+    const LISTED: usize = 1_000;
+
+    /// Notes an error, as long as there is room.
+    pub fn push(&mut self, location: Location, message: impl Into<String>) {
+        if self.is_full() {
+            return;
+        }
+        self.locations.insert(location);
+        self.list.push(Diagnostic {
+            location,
+            message: message.into(),
+        });
+        if self.is_full() {
+            self.cut(
+                location,
+                "1,000 lines are the limit: there may be more to report",
+            );
+        }
+    }
+
+    /// Notes that the search ended early; the report's last line says so.
+    pub const fn cut(&mut self, location: Location, message: &'static str) {
+        if self.cut.is_none() {
+            self.cut = Some((location, message));
+        }
+    }
+
+    /// Notes an error, unless something is already wrong at this location.
+    pub fn push_new(&mut self, location: Location, message: impl Into<String>) {
+        if !self.stand_at(location) {
+            self.push(location, message);
+        }
+    }
+
+    /// Whether there is already an error at this very location: then a second one about the same
+    /// value would only be noise.
+    pub fn stand_at(&self, location: Location) -> bool {
+        self.locations.contains(&location)
+    }
+
+    /// Notes that a key of this owner is there, only misspelt.
+    pub fn misspelt(&mut self, owner: Location, key: &'static str, location: Location) {
+        self.misspelt.insert((owner, key), location);
+    }
+
+    /// Where the absence of this key is reported: at its owner, or where the key is misspelt.
+    pub(crate) fn location_of_missing(&self, owner: Location, key: &'static str) -> Location {
+        let misspelt = self.misspelt.get(&(owner, key));
+        misspelt.copied().unwrap_or(owner)
+    }
+
+    /// Whether a key of this owner is there in another spelling: then its absence is not a second error.
+    pub fn is_misspelt(&self, owner: Location, key: &'static str) -> bool {
+        self.misspelt.contains_key(&(owner, key))
+    }
+
+    /// Notes that a key of this owner is missing, unless it is only misspelt.
+    pub fn lacking(&mut self, owner: Location, key: &'static str, message: String) {
+        if !self.is_misspelt(owner, key) {
+            self.push(owner, message);
+        }
+    }
+
+    /// Whether nothing is wrong so far.
+    pub const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether the list is full, so that there is no use in searching on.
+    pub const fn is_full(&self) -> bool {
+        self.list.len() >= Self::LISTED
+    }
+
+    /// The errors in the order of the file; if some are left out, a last line says so.
+    pub fn into_list(self) -> Vec<Diagnostic> {
+        let mut list = self.list;
+        list.sort();
+        list.dedup();
+        if let Some((location, message)) = self.cut {
+            list.push(Diagnostic {
+                location,
+                message: message.into(),
+            });
+        }
+        list
+    }
+}
+
+/// How the message at the second of two locations names the first: by its line, and by its column too if both are on one
+/// line.
+pub fn first_location(first: Location, second: Location) -> String {
+    if first.line == second.line {
+        format!("line {}, column {}", first.line, first.column)
+    } else {
+        format!("line {}", first.line)
+    }
+}
+
+/// Input in backticks, made harmless and short enough for one line of a terminal.
+pub fn quoted(text: &str) -> String {
+    const SHOWN: usize = 120;
+    let mut shown = String::from("`");
+    for c in text.chars().take(SHOWN) {
+        if is_hidden(c) || matches!(c, '\t' | '\n' | '\r') {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown.push('`');
+    shown
+}
+
+/// Characters that never belong in a file that people edit: they are invisible (Unicode's `Default_Ignorable_Code_Point`, and
+/// fillers that look like blanks), reorder the text around them (Trojan Source), or break lines for one YAML version and not
+/// for the other. Tab, line feed and carriage return are layout and not among them.
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}

@@ -1,0 +1,109 @@
+//! The shape of a configuration file: its keys, the values that they take, and the table of both for a page.
+
+/// The values that a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    /// A value that is described in words.
+    Value(&'static str),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A list of values of one shape.
+    List(&'static Self),
+    /// Keys and their values.
+    Mapping(&'static [Key]),
+    /// A value of one of two shapes.
+    Either(&'static [Self; 2]),
+}
+
+/// One key of a mapping. [`document!`](crate::document!) makes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The name of the key.
+    pub name: &'static str,
+    /// The sentence about it: the comment on its field.
+    pub about: &'static str,
+    /// Whether a mapping without it is rejected.
+    pub is_required: bool,
+    /// The values that it takes.
+    pub shape: Shape,
+}
+
+impl Shape {
+    /// Whether a file of this shape can have this key, at any depth.
+    #[must_use]
+    pub fn has_key(self, name: &str) -> bool {
+        match self {
+            Self::Value(_) | Self::Choice(_) => false,
+            Self::List(item) => item.has_key(name),
+            Self::Mapping(keys) => keys
+                .iter()
+                .any(|key| key.name == name || key.shape.has_key(name)),
+            Self::Either(shapes) => shapes.iter().any(|shape| shape.has_key(name)),
+        }
+    }
+
+    /// The keys as a table in Markdown: a row for each key at each depth.
+    #[must_use]
+    pub fn table(self) -> String {
+        let mut table = "| key | value | |\n|---|---|---|\n".to_owned();
+        self.add_rows("", &mut Vec::new(), &mut table);
+        table
+    }
+
+    /// Adds the rows of the keys below this path, unless a mapping with the same keys is in the table.
+    fn add_rows(self, path: &str, seen: &mut Vec<&'static [Key]>, table: &mut String) {
+        match self {
+            Self::Value(_) | Self::Choice(_) => {}
+            Self::List(item) => item.add_rows(path, seen, table),
+            Self::Either(shapes) => {
+                for shape in shapes {
+                    shape.add_rows(path, seen, table);
+                }
+            }
+            Self::Mapping(keys) if seen.iter().any(|seen| names(seen).eq(names(keys))) => {}
+            Self::Mapping(keys) => {
+                seen.push(keys);
+                for key in keys {
+                    let path = match path {
+                        "" => key.name.to_owned(),
+                        _ => format!("{path}.{}", key.name),
+                    };
+                    let required = if key.is_required { ", required" } else { "" };
+                    let (value, about) = (key.shape.in_words(), key.about.trim());
+                    table.push_str(&format!("| `{path}` | {value}{required} | {about} |\n"));
+                    key.shape.add_rows(&path, seen, table);
+                }
+            }
+        }
+    }
+
+    fn in_words(self) -> String {
+        match self {
+            Self::Value(words) => words.to_owned(),
+            Self::Choice(words) => alternatives(words.iter().map(|word| format!("`{word}`"))),
+            Self::List(Self::Value("address")) => "list of addresses".to_owned(),
+            Self::List(item @ (Self::Value(_) | Self::Mapping(_))) => {
+                format!("list of {}s", item.in_words())
+            }
+            Self::List(Self::Either([one, other])) => {
+                format!("list of {}s and {}s", one.in_words(), other.in_words())
+            }
+            Self::List(item) => format!("list of {}", item.in_words()),
+            Self::Mapping(_) => "mapping".to_owned(),
+            Self::Either([one, other]) => format!("{}, or {}", one.in_words(), other.in_words()),
+        }
+    }
+}
+
+fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> {
+    keys.iter().map(|key| key.name)
+}
+
+/// `a, b or c`.
+fn alternatives(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    match words.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => words.concat(),
+    }
+}

@@ -1,0 +1,386 @@
+//! Reads a simple file line by line, without a library.
+//!
+//! Most files are written in block style: a value is on the key's line or on the lines below that are indented
+//! further, and a text is written as it is or in quotes without escapes. All readers of YAML agree on what such a
+//! file says, and no library is needed to see it: tests hold two of them to it. The same is true of flow style on one
+//! line. What is not as simple (flow style over several lines, blocks of text, escapes, texts over several lines,
+//! numbers other than whole ones …) and what may be an error is left to `tree`.
+
+use std::borrow::Cow;
+
+use crate::keep::{All, Keep};
+use crate::location::Location;
+use crate::node::{Content, Entry, Node, Scalar};
+use crate::scalar::other_reading;
+use crate::tree::most_values;
+
+/// A longer line may have more commas and brackets than `Budget` allows.
+const LINE_BYTES: usize = 32_768;
+
+/// The tree of a simple text, the same as `tree` makes of it; `None` where the text is not simple.
+pub(super) fn read(text: &str) -> Option<Node<'_>> {
+    // What is ASCII is visible then.
+    let is_control = |byte| matches!(byte, ..b' ' | b'\x7f') && byte != b'\n';
+    let has_control = has(text, is_control);
+    let mut lines = Lines {
+        next: None,
+        rest: text,
+        line: 0,
+        // Where a character is one byte, more values are allowed as the text goes on.
+        characters: if text.is_ascii() { text.len() } else { 0 },
+        values: 0,
+        most_values: 0,
+    };
+    lines.advance();
+    let root = lines.collection(0).filter(|_| !has_control)?;
+    if lines.next.is_some_and(Rest::is_end_marker) {
+        lines.advance();
+    }
+    lines.next.is_none().then_some(root)
+}
+
+/// The rest of a line, and where it starts.
+#[derive(Clone, Copy)]
+struct Rest<'t> {
+    location: Location,
+    text: &'t str,
+}
+
+impl<'t> Rest<'t> {
+    /// What comes after this many bytes, which are all characters of their own.
+    fn after(self, bytes: usize) -> Self {
+        let columns = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Self {
+            location: Location {
+                line: self.location.line,
+                column: self.location.column.saturating_add(columns),
+            },
+            text: self.text.get(bytes..).unwrap_or_default(),
+        }
+    }
+
+    fn after_mark(self, mark: char) -> Option<Self> {
+        self.text.starts_with(mark).then(|| self.after(1))
+    }
+
+    fn after_spaces(self) -> Self {
+        let spaces = self.text.bytes().take_while(|byte| *byte == b' ');
+        self.after(spaces.count())
+    }
+
+    /// Whether the line ends here, perhaps with a comment.
+    fn is_end(self) -> bool {
+        let rest = self.text.trim_start_matches(' ');
+        rest.is_empty() || (rest.starts_with('#') && self.text.starts_with(' '))
+    }
+
+    fn is_item(self) -> bool {
+        self.text.starts_with("- ")
+    }
+
+    fn is_end_marker(self) -> bool {
+        let is_marker = self.text.starts_with("...") && self.after(3).is_end();
+        self.location.column == 1 && is_marker
+    }
+
+    /// A key without a space, and what comes after its colon.
+    fn key(self) -> Option<(Scalar<'t>, Self)> {
+        let length = self.text.bytes().position(|byte| byte == b' ');
+        let length = length.unwrap_or(self.text.len());
+        let key = self.text.get(..length)?.strip_suffix(':')?;
+        is_key(key).then(|| (scalar(key, true), self.after(length)))
+    }
+
+    /// A text in quotes, and what comes after it.
+    fn quoted(self) -> Option<(Node<'t>, Self)> {
+        let quote = self.text.chars().next()?;
+        let inner = self.after(1).text;
+        let inner = inner.get(..inner.find(quote)?)?;
+        let is_same_in_quotes = inner.is_ascii() && !inner.contains(['"', '\'', '\\']);
+        let node = self.node(Content::Scalar(scalar(inner, false)));
+        is_same_in_quotes.then(|| (node, self.after(inner.len().saturating_add(2))))
+    }
+
+    /// A text without quotes of at most this many bytes, and what comes after it.
+    fn plain(self, most: usize) -> Option<(Node<'t>, Self)> {
+        let text = self.text.get(..most)?.trim_end_matches(' ');
+        let node = self.node(Content::Scalar(scalar(text, true)));
+        is_plain(text).then(|| (node, self.after(text.len())))
+    }
+
+    const fn node(self, kind: Content<'t>) -> Node<'t> {
+        let location = self.location;
+        Node { location, kind }
+    }
+}
+
+const fn scalar(text: &str, plain: bool) -> Scalar<'_> {
+    let text = Cow::Borrowed(text);
+    Scalar { text, plain }
+}
+
+/// The lines that have not been read yet.
+struct Lines<'t> {
+    /// The first that is neither blank nor a comment, without its indentation.
+    next: Option<Rest<'t>>,
+    rest: &'t str,
+    line: u32,
+    characters: usize,
+    values: usize,
+    /// How many values there may be before the next line.
+    most_values: usize,
+}
+
+impl<'t> Lines<'t> {
+    fn advance(&mut self) {
+        self.next = None;
+        while !self.rest.is_empty() && self.next.is_none() {
+            self.most_values = most_values(self.characters.saturating_sub(self.rest.len()));
+            let (line, rest) = split_line(self.rest);
+            self.rest = rest;
+            self.line = self.line.saturating_add(1);
+            let location = Location {
+                line: self.line,
+                column: 1,
+            };
+            let line = Rest {
+                location,
+                text: line,
+            }
+            .after_spaces();
+            self.next =
+                Some(line).filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
+        }
+    }
+
+    /// Counts values.
+    fn count(&mut self, values: usize) -> Option<()> {
+        self.values = self.values.saturating_add(values);
+        (self.values <= self.most_values).then_some(())
+    }
+
+    /// The next line, if it starts in this column.
+    fn at(&self, column: u32) -> Option<Rest<'t>> {
+        self.next.filter(|line| line.location.column == column)
+    }
+
+    /// The mapping or list on the next lines, at this depth.
+    fn collection(&mut self, depth: usize) -> Option<Node<'t>> {
+        let first = self.next.filter(|_| depth < All::DEPTH)?;
+        self.count(1)?;
+        let column = first.location.column;
+        let kind = if first.is_item() {
+            let mut items = Vec::new();
+            while let Some(line) = self.at(column).filter(|line| line.is_item()) {
+                items.push(self.item(line, depth)?);
+            }
+            Content::Sequence(items)
+        } else {
+            let mut entries = Vec::new();
+            while let Some(line) = self.at(column).filter(|line| !line.is_end_marker()) {
+                entries.push(self.entry(line, depth)?);
+            }
+            mapping(entries)?
+        };
+        // A line that is indented further is none of its own, and one that is not is judged by who called.
+        let is_whole = self.next.is_none_or(|line| line.location.column <= column);
+        is_whole.then(|| first.node(kind))
+    }
+
+    /// `key: value`, or a key with its value below.
+    fn entry(&mut self, line: Rest<'t>, depth: usize) -> Option<Entry<'t>> {
+        let (key, rest) = line.key()?;
+        self.count(1)?;
+        let value = if rest.is_end() {
+            self.advance();
+            let below = self.next?;
+            // The dashes of a list may be right below its key; then its location is that of its first item.
+            let is_deeper = below.location.column > line.location.column;
+            let is_right_below = below.is_item() && below.location.column == line.location.column;
+            let value = self.collection(depth.saturating_add(1))?;
+            match value.kind {
+                kind if is_right_below => below.after(2).node(kind),
+                kind => below.node(Some(kind).filter(|_| is_deeper)?),
+            }
+        } else {
+            let value = self.value(rest.after_spaces(), depth)?;
+            self.advance();
+            value
+        };
+        Some(Entry {
+            key_location: line.location,
+            key,
+            value,
+        })
+    }
+
+    /// An item of a list.
+    fn item(&mut self, line: Rest<'t>, depth: usize) -> Option<Node<'t>> {
+        let item = line.after(2);
+        if item.key().is_some() {
+            // The first key comes after the dash, the others right below that.
+            self.next = Some(item);
+            return self.collection(depth.saturating_add(1));
+        }
+        let item = self.value(item, depth);
+        self.advance();
+        item
+    }
+
+    /// A value on the rest of a line, with at most a comment after it.
+    fn value(&mut self, rest: Rest<'t>, depth: usize) -> Option<Node<'t>> {
+        let (node, after) = match rest.text.as_bytes() {
+            text if text.len() > LINE_BYTES => return None,
+            [b'[' | b'{' | b'\'' | b'"', ..] => self.flow(rest, depth)?,
+            _ => {
+                self.count(1)?;
+                rest.plain(end_of_plain(rest.text)?)?
+            }
+        };
+        after.is_end().then_some(node)
+    }
+
+    /// A value in flow style, and what comes after it.
+    fn flow(&mut self, rest: Rest<'t>, depth: usize) -> Option<(Node<'t>, Rest<'t>)> {
+        self.count(1)?;
+        let inner = depth.saturating_add(1);
+        let (kind, after) = match rest.text.as_bytes().first()? {
+            b'[' | b'{' if inner >= All::DEPTH => return None,
+            b'[' => {
+                let (items, after) =
+                    self.items(rest, ']', |lines, item| lines.flow(item, inner))?;
+                (Content::Sequence(items), after)
+            }
+            b'{' => {
+                let (entries, after) =
+                    self.items(rest, '}', |lines, entry| lines.flow_entry(entry, inner))?;
+                (mapping(entries)?, after)
+            }
+            b'\'' | b'"' => return rest.quoted(),
+            _ => {
+                let end = rest.text.find([',', '[', ']', '{', '}', ':', '?', '#'])?;
+                // One of the libraries takes a dash before a mark for an item in block style.
+                let has_dash = rest.text.get(..end)?.contains(" -");
+                return rest.plain(end).filter(|_| !has_dash);
+            }
+        };
+        Some((rest.node(kind), after))
+    }
+
+    fn flow_entry(&mut self, rest: Rest<'t>, depth: usize) -> Option<(Entry<'t>, Rest<'t>)> {
+        let (key, after) = rest.key()?;
+        self.count(1)?;
+        let is_bare = !key.text.contains(':');
+        let (value, after) = self.flow(after.after_spaces(), depth)?;
+        let entry = Entry {
+            key_location: rest.location,
+            key,
+            value,
+        };
+        is_bare.then_some((entry, after))
+    }
+
+    /// The items in brackets, and what comes after them. A comma is between two items, and may follow the last.
+    fn items<T>(
+        &mut self,
+        rest: Rest<'t>,
+        close: char,
+        item: impl Fn(&mut Self, Rest<'t>) -> Option<(T, Rest<'t>)>,
+    ) -> Option<(Vec<T>, Rest<'t>)> {
+        let mut items = Vec::new();
+        let mut next = Some(rest.after(1));
+        while let Some(rest) = next.map(Rest::after_spaces) {
+            if let Some(after) = rest.after_mark(close) {
+                return Some((items, after));
+            }
+            let (item, after) = item(self, rest)?;
+            items.push(item);
+            let after = after.after_spaces();
+            if let Some(after) = after.after_mark(close) {
+                return Some((items, after));
+            }
+            next = after.after_mark(',');
+        }
+        None
+    }
+}
+
+/// A mapping without a duplicate key.
+fn mapping(entries: Vec<Entry<'_>>) -> Option<Content<'_>> {
+    let mut keys: Vec<&str> = entries.iter().map(|entry| &*entry.key.text).collect();
+    keys.sort_unstable();
+    let are_unique = keys.is_sorted_by(|one, other| one < other);
+    are_unique.then_some(Content::Mapping(entries))
+}
+
+/// A key without a space: the first colon followed by one ends it.
+fn is_key(text: &str) -> bool {
+    // YAML requires the colon within 1,024 characters.
+    let fits = text.len() <= 256 && starts_like_text(text) && !text.ends_with(':');
+    let mut bytes = text.bytes();
+    fits && other_reading(text).is_none()
+        && bytes.all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'/' | b'-' | b'~')
+        })
+}
+
+/// What every reader reads alike: a text, a whole number, `true` or `false`.
+fn is_plain(text: &str) -> bool {
+    let is_number = || {
+        let is_short = (1..=18).contains(&text.len()) && !text.starts_with('0');
+        is_short && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_text = || {
+        let ends_well = !text.ends_with([' ', ':']);
+        let is_known = matches!(text, "true" | "false") || other_reading(text).is_none();
+        ends_well && is_known && text.is_ascii()
+    };
+    if starts_like_text(text) {
+        is_text()
+    } else {
+        is_number()
+    }
+}
+
+fn starts_like_text(text: &str) -> bool {
+    let first = text.bytes().next();
+    first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'_'))
+}
+
+/// Where a text without quotes ends, before a comment; `None` where it goes on as a mapping.
+fn end_of_plain(text: &str) -> Option<usize> {
+    if !has(text, |byte| matches!(byte, b':' | b'#')) {
+        return Some(text.len());
+    }
+    let mut pairs = text.as_bytes().windows(2);
+    match pairs.position(|pair| matches!(pair, b": " | b" #")) {
+        None => Some(text.len()),
+        Some(end) => text.get(end..)?.starts_with(' ').then_some(end),
+    }
+}
+
+/// The first line of a text, and what comes after its line feed. Eight bytes at a time are looked at: lines are too short for more.
+fn split_line(text: &str) -> (&str, &str) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (words, _) = text.as_bytes().as_chunks();
+    let has_none = |word: &&[u8; 8]| {
+        // A byte that is zero is the line feed; only a zero, or a one after it, has its highest bit set below.
+        let differ = u64::from_le_bytes(**word) ^ ONES.wrapping_mul(10);
+        differ.wrapping_sub(ONES) & !differ & ONES << 7 == 0
+    };
+    let before = words.iter().take_while(has_none).count().saturating_mul(8);
+    let rest = text.as_bytes().get(before..).unwrap_or_default();
+    let end = rest.iter().position(|byte| *byte == b'\n');
+    let end = end.map_or(text.len(), |end| before.saturating_add(end));
+    let (line, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    (line, rest.get(1..).unwrap_or_default())
+}
+
+/// Whether a text has such a byte. All are looked at, many at a time.
+fn has(text: &str, is: impl Fn(u8) -> bool) -> bool {
+    text.bytes().fold(0, |has, byte| has | u8::from(is(byte))) > 0
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test reads its files")]
+mod tests;

@@ -1,0 +1,457 @@
+//! The answer: allow with a charge, or deny with a reason.
+
+use core::fmt;
+
+use crate::listing::{Route, Scope};
+use crate::tables::reason::{Detail, Reason};
+use crate::tables::terms::{Digest, Location};
+use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN, Tables};
+
+/// An engine's answer. A denial is an answer, not an error.
+///
+/// Exhaustive on purpose: there is no "no opinion".
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[must_use = "a decision that nobody reads protects nothing"]
+pub enum Decision<'e> {
+    /// The call may be made.
+    Allow(Allow<'e>),
+    /// The call must be refused, and nothing charged.
+    Deny(Deny<'e>),
+}
+
+/// Leave to make a call, with what it consumes.
+#[derive(Clone, Copy)]
+pub struct Allow<'e> {
+    tables: &'e Tables,
+    /// [`NONE`] if a scope was asked for without a route, and for a public route.
+    route: u32,
+    /// [`NO_SCOPE`] for a public route.
+    scope: u16,
+    reason: Reason,
+    allow_bonus_orbs_use: bool,
+    /// As the tables hold it.
+    orbs: i64,
+}
+
+/// A refusal, with its reason.
+#[derive(Clone, Copy)]
+pub struct Deny<'e> {
+    tables: &'e Tables,
+    /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the template.
+    route: u32,
+    /// [`NONE`] where the request is about no route.
+    about: u32,
+    /// [`NO_SCOPE`] where no scope was found.
+    scope: u16,
+    reason: Reason,
+    detail: Option<Detail>,
+}
+
+/// What was found before a decision was taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject {
+    /// The route that the decision names.
+    pub(crate) route: u32,
+    /// The route that the request is about, whether or not the decision names it.
+    pub(crate) about: u32,
+    pub(crate) scope: u16,
+    pub(crate) orbs: i64,
+}
+
+impl Subject {
+    /// Nothing was found.
+    pub(crate) const NOTHING: Self = Self {
+        route: NONE,
+        about: NONE,
+        scope: NO_SCOPE,
+        orbs: ORBS_UNKNOWN,
+    };
+
+    /// A route was found, and may not be named.
+    pub(crate) const fn about(about: u32) -> Self {
+        Self {
+            about,
+            ..Self::NOTHING
+        }
+    }
+}
+
+/// Why a request is denied before it is known what it needs. Small enough for two registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Denial {
+    reason: Reason,
+    detail: Option<Detail>,
+    route: u32,
+    about: u32,
+}
+
+impl Denial {
+    /// The request breaks this rule.
+    pub(crate) const fn malformed(detail: Detail) -> Self {
+        let detail = Some(detail);
+        Self {
+            detail,
+            ..Self::about(Reason::MalformedRequest, NONE)
+        }
+    }
+
+    /// A route was found, and may not be named.
+    pub(crate) const fn about(reason: Reason, about: u32) -> Self {
+        Self {
+            reason,
+            detail: None,
+            route: NONE,
+            about,
+        }
+    }
+
+    /// A template was found, of which this is a route, but not the method.
+    pub(crate) const fn method(route: u32) -> Self {
+        Self {
+            route,
+            ..Self::about(Reason::MethodNotDeclared, NONE)
+        }
+    }
+}
+
+/// What an allowed call consumes (specification §4.2 and §8), the obligation attached to an allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Charge {
+    /// Whether the call consumes the user's orbs.
+    pub consumes: bool,
+    /// How many, in orbs: 0 where nothing is consumed, `None` where the policy states no amount and
+    /// the service that charges must supply it.
+    pub amount: Option<u64>,
+    /// Whether bonus orbs may be used: the call consumes orbs and its request allows it.
+    pub bonus_allowed: bool,
+}
+
+impl Charge {
+    /// The charge of a call, a pure function of the policy's orb column, as the tables hold it, and the
+    /// request's flag. `None` where the policy states no orb column.
+    #[inline(always)]
+    fn new(orbs: i64, allow_bonus_orbs_use: bool) -> Option<Self> {
+        let consumes = orbs != 0;
+        let charge = Self {
+            consumes,
+            amount: u64::try_from(orbs).ok(),
+            bonus_allowed: consumes & allow_bonus_orbs_use,
+        };
+        (orbs != ORBS_UNKNOWN).then_some(charge)
+    }
+}
+
+impl<'e> Allow<'e> {
+    /// Why: `scope_held`, `scope_not_applicable` or, from a gate, `public_route`.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The route. `None` if a scope was asked for without one, and for a public route.
+    #[must_use]
+    pub fn route(&self) -> Option<Route<'e>> {
+        Route::at(self.tables, self.route)
+    }
+
+    /// The scope that the call needs. `None` for a public route.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope<'e>> {
+        (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
+    }
+
+    /// What the call consumes. `None` if the policy states no orb column for the scope, and for a public route.
+    #[must_use]
+    pub fn charge(&self) -> Option<Charge> {
+        Charge::new(self.orbs, self.allow_bonus_orbs_use)
+    }
+}
+
+impl<'e> Deny<'e> {
+    /// Why.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// The rule that a malformed request breaks.
+    #[must_use]
+    pub const fn detail(&self) -> Option<Detail> {
+        self.detail
+    }
+
+    /// The HTTP status (see [`Reason::status`]); [`Reason::DEFAULT_STATUS`] if a reason had none.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.reason.status().unwrap_or(Reason::DEFAULT_STATUS)
+    }
+
+    /// The route that the call would have been. For `method_not_declared` it is one of the routes
+    /// that have the path's template; [`Route::methods`] lists what it does declare.
+    #[must_use]
+    pub fn route(&self) -> Option<Route<'e>> {
+        Route::at(self.tables, self.route)
+    }
+
+    /// The scope that the call needs, where one was found.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope<'e>> {
+        (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
+    }
+}
+
+impl<'e> Decision<'e> {
+    /// Decides for a reason.
+    #[inline(always)]
+    pub(crate) const fn new(
+        tables: &'e Tables,
+        reason: Reason,
+        subject: Subject,
+        allow_bonus_orbs_use: bool,
+    ) -> Self {
+        let Subject {
+            route,
+            about,
+            scope,
+            orbs,
+        } = subject;
+        if reason.is_allow() {
+            Self::Allow(Allow {
+                tables,
+                route,
+                scope,
+                reason,
+                allow_bonus_orbs_use,
+                orbs,
+            })
+        } else {
+            Self::Deny(Deny {
+                tables,
+                route,
+                about,
+                scope,
+                reason,
+                detail: None,
+            })
+        }
+    }
+
+    /// Denies.
+    #[inline(always)]
+    pub(crate) const fn denied(tables: &'e Tables, denial: Denial) -> Self {
+        Self::Deny(Deny {
+            tables,
+            route: denial.route,
+            about: denial.about,
+            scope: NO_SCOPE,
+            reason: denial.reason,
+            detail: denial.detail,
+        })
+    }
+
+    /// The same decision about a request that allows bonus orbs. It changes only the charge of an allow.
+    pub const fn allowing_bonus_orbs(self) -> Self {
+        match self {
+            Self::Allow(allow) => Self::Allow(Allow {
+                allow_bonus_orbs_use: true,
+                ..allow
+            }),
+            deny @ Self::Deny(_) => deny,
+        }
+    }
+
+    /// Whether the call may be made.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_allow(&self) -> bool {
+        matches!(self, Self::Allow(_))
+    }
+
+    /// Why.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        match self {
+            Self::Allow(allow) => allow.reason,
+            Self::Deny(deny) => deny.reason,
+        }
+    }
+
+    /// The rule that a malformed request breaks.
+    #[must_use]
+    pub const fn detail(&self) -> Option<Detail> {
+        match self {
+            Self::Allow(_) => None,
+            Self::Deny(deny) => deny.detail,
+        }
+    }
+
+    /// The HTTP status of a denial.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Allow(_) => None,
+            Self::Deny(deny) => Some(deny.status()),
+        }
+    }
+
+    /// The api of the route or, asked by scope, of the scope ([the first](Scope::api) of several), where one was found.
+    #[must_use]
+    pub fn api(&self) -> Option<&'e str> {
+        let of_scope = || self.scope().map(|scope| scope.api());
+        self.route().map(|route| route.api()).or_else(of_scope)
+    }
+
+    /// The route, where one was found. For `method_not_declared` it is one of the routes that have the path's template.
+    #[must_use]
+    pub fn route(&self) -> Option<Route<'e>> {
+        match self {
+            Self::Allow(allow) => allow.route(),
+            Self::Deny(deny) => deny.route(),
+        }
+    }
+
+    /// The route as the interfaces write it: `METHOD /template`, and for `method_not_declared`, where
+    /// no method was found, the template alone.
+    #[must_use]
+    pub fn route_name(&self) -> Option<&'e str> {
+        let route = self.route()?;
+        Some(match self.reason() {
+            Reason::MethodNotDeclared => route.template(),
+            _ => route.as_str(),
+        })
+    }
+
+    /// The scope that the call needs, where one was found.
+    #[must_use]
+    pub fn scope(&self) -> Option<Scope<'e>> {
+        match self {
+            Self::Allow(allow) => allow.scope(),
+            Self::Deny(deny) => deny.scope(),
+        }
+    }
+
+    /// The [index](Route::index) of the route, where one was found. For `method_not_declared` it is one of
+    /// the routes that have the path's template.
+    #[inline]
+    #[must_use]
+    pub const fn route_index(&self) -> Option<u32> {
+        let (Self::Allow(Allow { route, .. }) | Self::Deny(Deny { route, .. })) = *self;
+        if route == NONE { None } else { Some(route) }
+    }
+
+    /// The route that the request is about: its method and path are this route's. It does not depend on the token, so
+    /// it says which routes were called without one, where [`Decision::route`] is `None`. For logs, not for answers:
+    /// a caller without a token must not learn which routes there are. `None` where no route has the path and the
+    /// method, for a malformed request, and where a scope was asked for.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Request};
+    /// let decision = Engine::external().decide(&Request {
+    ///     method: b"GET",
+    ///     target: b"/api/v1/external/voxies/7",
+    ///     token: None,
+    ///     allow_bonus_orbs_use: false,
+    /// });
+    /// assert_eq!(decision.reason().as_str(), "no_token");
+    /// assert_eq!(decision.route(), None);
+    /// assert_eq!(decision.about().unwrap().as_str(), "GET /api/v1/external/voxies/{voxieId}");
+    /// ```
+    #[must_use]
+    pub fn about(&self) -> Option<Route<'e>> {
+        match self {
+            Self::Allow(allow) => allow.route(),
+            Self::Deny(deny) => Route::at(deny.tables, deny.about),
+        }
+    }
+
+    /// The [index](Scope::index) of the scope that the call needs, where one was found.
+    #[inline]
+    #[must_use]
+    pub const fn scope_index(&self) -> Option<u16> {
+        let (Self::Allow(Allow { scope, .. }) | Self::Deny(Deny { scope, .. })) = *self;
+        if scope == NO_SCOPE { None } else { Some(scope) }
+    }
+
+    /// What the call consumes. Only an allow carries a charge.
+    #[must_use]
+    pub fn charge(&self) -> Option<Charge> {
+        match self {
+            Self::Allow(allow) => allow.charge(),
+            Self::Deny(_) => None,
+        }
+    }
+
+    /// The digest of the policy that decided.
+    #[must_use]
+    pub const fn policy(&self) -> Digest {
+        match self {
+            Self::Allow(allow) => Digest(allow.tables.digest),
+            Self::Deny(deny) => Digest(deny.tables.digest),
+        }
+    }
+
+    /// Where the route, or else the scope, is in the policy file.
+    #[must_use]
+    pub fn location(&self) -> Option<Location> {
+        let route = self.route().map(|route| route.location());
+        route.or_else(|| self.scope().map(|scope| scope.location()))
+    }
+}
+
+impl PartialEq for Allow<'_> {
+    /// Equal answers: what a caller can read of them is equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.reason == other.reason
+            && self.route() == other.route()
+            && self.scope() == other.scope()
+            && self.charge() == other.charge()
+    }
+}
+
+impl Eq for Allow<'_> {}
+
+impl PartialEq for Deny<'_> {
+    /// Equal answers: what a caller can read of them is equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.reason == other.reason
+            && self.detail == other.detail
+            && self.route() == other.route()
+            && Route::at(self.tables, self.about) == Route::at(other.tables, other.about)
+            && self.scope() == other.scope()
+    }
+}
+
+impl Eq for Deny<'_> {}
+
+impl fmt::Debug for Allow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Allow")
+            .field("reason", &self.reason)
+            .field("route", &self.route().map(|route| route.as_str()))
+            .field("scope", &self.scope().map(|scope| scope.name()))
+            .field("charge", &self.charge())
+            .finish()
+    }
+}
+
+impl fmt::Debug for Deny<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deny")
+            .field("reason", &self.reason)
+            .field("detail", &self.detail)
+            .field("route", &self.route().map(|route| route.as_str()))
+            .field("scope", &self.scope().map(|scope| scope.name()))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Decision<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Allow(allow) => allow.fmt(f),
+            Self::Deny(deny) => deny.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A token's scopes as text, searched for the one that a route needs.
+
+#![allow(
+    clippy::as_conversions,
+    reason = "positions in a block, as the widths that shifts take"
+)]
+
+use super::token::Scopes;
+use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
+use crate::tables::{Tables, Terms};
+
+/// Whether a token's scopes include the scope of these terms, whose id this is (specification §5.3).
+#[inline(always)]
+pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
+    match scopes {
+        Scopes::Set(set) => set.holds(tables.policy_id(), scope),
+        Scopes::Text(text) => has_scope::<Native>(text, tables.text.bytes(terms.scope)),
+    }
+}
+
+/// Whether one of the scopes in a text, separated by spaces, is exactly this one (specification §5.3). A scope is not
+/// empty and has no space.
+///
+/// Bits mark the scopes of a block that have the right length and middle byte: hardly more than one is compared. Which
+/// one a route needs is known last of all, so a branch on it that is guessed wrong costs most.
+#[inline(always)] // a call of its own would cost text an eighth
+fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
+    let length = scope.len();
+    let half = length / 2;
+    let mut base = 0_usize;
+    while let (Some(middle), true) = (scope.get(half), text.len() >= V::BYTES && length < BLOCK) {
+        let positions = |byte| positions_in_block(text, base, |bytes: V| bytes.positions(byte));
+        let (Some(spaces), Some(middles)) = (positions(b' '), positions(*middle)) else {
+            break;
+        };
+        let end = end_in_block(text.len(), base);
+        let spaces = spaces & end.wrapping_sub(1);
+        // Each block starts where a scope does.
+        let starts = spaces << 1 | 1;
+        let mut positions = starts & ((spaces | end) >> length) & (middles >> half);
+        while positions != 0 {
+            let at = base.wrapping_add(positions.trailing_zeros() as usize);
+            if is_same(text.get(at..at.wrapping_add(length)), scope) {
+                return true;
+            }
+            positions &= positions.wrapping_sub(1);
+        }
+        match spaces.checked_ilog2() {
+            _ if end != 0 => return false,
+            Some(last) => base = base.wrapping_add(last as usize).wrapping_add(1),
+            // A scope that is longer than a block.
+            None => break,
+        }
+    }
+    let mut scopes = text
+        .get(base..)
+        .unwrap_or_default()
+        .split(|byte| *byte == b' ');
+    !scope.is_empty() && (is_same(Some(text), scope) || scopes.any(|other| other == scope))
+}
+
+/// Whether this text is the scope. Most scopes have 8 to 16 bytes: their first and last eight are all of them.
+#[inline(always)]
+fn is_same(own: Option<&[u8]>, scope: &[u8]) -> bool {
+    let Some(own) = own.filter(|own| own.len() == scope.len()) else {
+        return false;
+    };
+    let ends = |text: &[u8]| {
+        let (first, last) = (*text.first_chunk()?, *text.last_chunk()?);
+        Some((u64::from_le_bytes(first), u64::from_le_bytes(last)))
+    };
+    match (scope.len(), ends(own), ends(scope)) {
+        (8..=16, Some(own_ends), Some(ends)) => own_ends == ends,
+        _ => own == scope,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::has_scope;
+    use crate::decide::vector::Native;
+    #[cfg(not(orbgate_portable))]
+    use crate::decide::vector::Plain;
+
+    proptest! {
+        #[test]
+        fn scopes_are_found_as_split_finds_them(
+            scopes in proptest::collection::vec("[ab/ ]{0,3}|[a-c:/]{0,40}|[ab]{60,70}|scope:[0-9]{1,2}/?", 0..30),
+            other in "[ab/]{0,2}|scope:[0-9]{1,2}|[a-c:]{28,70}",
+            behind in "/{0,2}",
+            which: proptest::sample::Index,
+        ) {
+            let text = scopes.join(" ");
+            let mut asked = vec![other.as_bytes()];
+            if !scopes.is_empty() {
+                asked.push(scopes[which.index(scopes.len())].as_bytes());
+            }
+            asked.extend(text.as_bytes().split(|byte| *byte == b' '));
+            let longer = format!("{text}{behind}");
+            asked.extend(longer.as_bytes().rsplit(|byte| *byte == b' ').next());
+            for scope in asked.into_iter().filter(|scope| !scope.contains(&b' ')) {
+                let mut split = text.as_bytes().split(|byte| *byte == b' ');
+                let expected = !scope.is_empty() && split.any(|other| other == scope);
+                let found = has_scope::<Native>(text.as_bytes(), scope);
+                prop_assert_eq!(found, expected, "{:?} in {:?}", scope, text);
+                #[cfg(not(orbgate_portable))]
+                prop_assert_eq!(has_scope::<Plain>(text.as_bytes(), scope), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Tokens and the scopes they carry.
+
+use crate::codes;
+use crate::tables::reason::Reason;
+
+/// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// Whose token it is.
+    pub kind: TokenKind,
+    /// The scopes that it carries.
+    pub scopes: Scopes<'a>,
+}
+
+impl<'a> Token<'a> {
+    /// A user's token.
+    ///
+    /// ```
+    /// let token = orbgate::Token::user("read:account write:voxies");
+    /// ```
+    ///
+    /// The scopes are text, bytes, or a [`ScopeSet`]; owned text is lent.
+    #[must_use]
+    pub fn user(scopes: impl Into<Scopes<'a>>) -> Self {
+        Self {
+            kind: TokenKind::User,
+            scopes: scopes.into(),
+        }
+    }
+
+    /// An organisation's token (specification §5.2).
+    #[must_use]
+    pub fn organisation(scopes: impl Into<Scopes<'a>>) -> Self {
+        Self {
+            kind: TokenKind::Organisation,
+            scopes: scopes.into(),
+        }
+    }
+}
+
+codes! {
+    /// Whose token it is.
+    ///
+    /// Exhaustive on purpose: what is neither of the two is `Unknown`, and unknown denies.
+    #[derive(Default)]
+    pub enum TokenKind: u8 {
+        #[default]
+        Unknown = 0: "unknown", "not known, or none of the others: denied as `invalid_token`";
+        User = 1: "user", "a user's";
+        Organisation = 2: "organisation", "an organisation's";
+    }
+}
+
+impl TokenKind {
+    /// The kind of this frozen name; `Unknown` for any other text.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        let mut kinds = Self::ALL.into_iter();
+        kinds.find(|kind| kind.as_str() == name).unwrap_or_default()
+    }
+}
+
+/// The scopes of a token.
+///
+/// Exhaustive on purpose: these are the two forms that a token layer can hand over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scopes<'a> {
+    /// As the token has them: separated by spaces, in any order; duplicates are harmless and empty
+    /// ones ignored. Safe with any engine; every decision searches the text.
+    Text(&'a [u8]),
+    /// Interned once with [`Engine::scopes`](crate::Engine::scopes): a bit test per decision.
+    Set(&'a ScopeSet),
+}
+
+/// Text or bytes, owned or not.
+impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for Scopes<'a> {
+    fn from(text: &'a T) -> Self {
+        Self::Text(text.as_ref())
+    }
+}
+
+impl<'a> From<&'a ScopeSet> for Scopes<'a> {
+    fn from(set: &'a ScopeSet) -> Self {
+        Self::Set(set)
+    }
+}
+
+/// A token's scopes as a set of bits, made by [`Engine::scopes`](crate::Engine::scopes) or
+/// [`Engine::scope_set`](crate::Engine::scope_set).
+///
+/// It belongs to the policy of the engine that made it. With an engine of another policy it holds
+/// nothing: decisions deny rather than misread it. Scopes that the policy does not have are dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScopeSet {
+    /// Which policy numbered the scopes.
+    policy: u128,
+    /// One bit a scope: the first of them need no allocation.
+    few: [u64; WORDS],
+    more: Box<[u64]>,
+}
+
+/// The words of a set that are its own.
+const WORDS: usize = 2;
+
+impl ScopeSet {
+    /// A set for a policy with no more scopes than these has no memory but its own bytes.
+    #[doc(hidden)]
+    pub const OWN_SCOPES: usize = WORDS * 64;
+
+    /// An empty set for a policy with this many scopes.
+    pub(crate) fn empty(policy: u128, scopes: usize) -> Self {
+        let more = vec![0; scopes.saturating_sub(Self::OWN_SCOPES).div_ceil(64)].into_boxed_slice();
+        Self {
+            policy,
+            few: [0; WORDS],
+            more,
+        }
+    }
+
+    /// Adds a scope.
+    pub(crate) fn insert(&mut self, scope: u16) {
+        let mut words = self.few.iter_mut().chain(&mut self.more);
+        let word = words.nth(usize::from(scope >> 6));
+        debug_assert!(word.is_some(), "a scope of another policy");
+        if let Some(word) = word {
+            *word |= 1_u64.wrapping_shl(u32::from(scope));
+        }
+    }
+
+    /// Whether the scope that has this id in this policy is one of these (specification §5.3).
+    #[inline(always)]
+    pub(crate) fn holds(&self, policy: u128, scope: u16) -> bool {
+        let word = usize::from(scope >> 6);
+        let word = match self.few.get(word) {
+            Some(word) => Some(word),
+            None => word.checked_sub(WORDS).and_then(|word| self.more.get(word)),
+        };
+        let is_in = word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1);
+        self.policy == policy && is_in
+    }
+}
+
+/// The token, if it is one that can be allowed anything.
+#[inline(always)]
+pub(crate) const fn read_token<'t, 's>(
+    token: Option<&'t Token<'s>>,
+) -> Result<&'t Token<'s>, Reason> {
+    match token {
+        None => Err(Reason::NoToken),
+        Some(Token {
+            kind: TokenKind::Unknown,
+            ..
+        }) => Err(Reason::InvalidToken),
+        Some(token) => Ok(token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scopes, Token, TokenKind};
+
+    #[test]
+    fn the_names_of_kinds_are_frozen() {
+        let kinds = TokenKind::ALL.map(|kind| (kind.number(), kind.as_str()));
+        assert_eq!(kinds, [(0, "unknown"), (1, "user"), (2, "organisation")]);
+        for kind in TokenKind::ALL {
+            assert_eq!(TokenKind::from_name(kind.as_str()), kind);
+        }
+        assert_eq!(TokenKind::from_name("User"), TokenKind::Unknown);
+    }
+
+    #[test]
+    fn scopes_are_taken_as_every_kind_of_text() {
+        let text = "read:account write:voxies";
+        let token = Token::user(text);
+        assert_eq!(Token::user(&text.to_owned()), token);
+        assert_eq!(Token::user(text.as_bytes()), token);
+        assert_eq!(Token::user(&text.as_bytes().to_vec()), token);
+        assert_eq!(Token::user(b"read:account write:voxies"), token);
+        let scopes = Scopes::Text(text.as_bytes());
+        assert_eq!(Token::organisation(&text.to_owned()).scopes, scopes);
+    }
+}

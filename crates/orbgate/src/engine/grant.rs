@@ -1,0 +1,122 @@
+//! The two steps that put a scope into a token, and which of them is missing for a denied call (specification §5.4
+//! and §5.5).
+
+use super::Engine;
+use crate::codes;
+use crate::decide::decision::Decision;
+use crate::decide::scopes;
+use crate::decide::token::{ScopeSet, Scopes};
+use crate::listing::Scope;
+use crate::tables::reason::Reason;
+
+/// What an application did to get scopes: declared them, and requested them. A token carries a scope only if both
+/// were done.
+///
+/// Decisions read the token alone, and the answer on the wire is still a bare 403. A grant is for people: it
+/// says why a token does not carry what a call needs.
+///
+/// ```
+/// use orbgate::{Engine, Grant, MissingStep, Request, Token};
+///
+/// let decision = Engine::external().decide(&Request {
+///     method: b"POST",
+///     target: b"/api/v1/external/voxies",
+///     token: Some(Token::user("read:voxies")),
+///     allow_bonus_orbs_use: false,
+/// });
+/// let grant = Grant::new("read:voxies write:voxies", "read:voxies");
+/// assert_eq!(grant.missing_step(&decision), Some(MissingStep::NotRequested));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grant<'a> {
+    /// The scopes declared in the Permissions tab of the application, in the developer console; `None` where
+    /// that is not known.
+    pub declared: Option<Scopes<'a>>,
+    /// The scopes requested in the `scope` parameter of the authorization request; `None` where that is not
+    /// known.
+    pub requested: Option<Scopes<'a>>,
+}
+
+impl<'a> Grant<'a> {
+    /// A grant of which both steps are known. The scopes are text, bytes, or a [`ScopeSet`].
+    #[must_use]
+    pub fn new(declared: impl Into<Scopes<'a>>, requested: impl Into<Scopes<'a>>) -> Self {
+        Self {
+            declared: Some(declared.into()),
+            requested: Some(requested.into()),
+        }
+    }
+
+    /// Whether a token that is issued now carries the scope; `None` where the known steps do not decide it.
+    #[must_use]
+    pub fn carries(&self, scope: Scope<'_>) -> Option<bool> {
+        match self.steps(scope) {
+            (Some(true), Some(true)) => Some(true),
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What a token that is issued now carries of the engine's scopes; `None` where a step is not known.
+    /// Looks at every scope of the policy.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Grant};
+    /// let engine = Engine::external();
+    /// let grant = Grant::new("read:orbs write:vox", "openid write:vox read:vox");
+    /// assert_eq!(grant.scopes(engine), Some(engine.scopes("write:vox")));
+    /// ```
+    #[must_use]
+    pub fn scopes(&self, engine: &Engine) -> Option<ScopeSet> {
+        self.declared.and(self.requested)?;
+        let all = engine.scope_table();
+        let carried = all.filter(|scope| self.carries(*scope) == Some(true));
+        Some(engine.scope_set(carried.map(|scope| scope.name())))
+    }
+
+    /// Which step is missing for a denied call; `None` where the call was allowed, or denied for a reason that no
+    /// step can change.
+    #[must_use]
+    pub fn missing_step(&self, decision: &Decision<'_>) -> Option<MissingStep> {
+        match decision.reason() {
+            Reason::UserTokenRequired => Some(MissingStep::TokenKind),
+            Reason::ScopeMissing => Some(match self.steps(decision.scope()?) {
+                (Some(false), Some(false)) => MissingStep::Both,
+                (Some(false), _) => MissingStep::NotDeclared,
+                (_, Some(false)) => MissingStep::NotRequested,
+                (Some(true), Some(true)) => MissingStep::TokenOlder,
+                _ => MissingStep::NotKnown,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether each step was done for the scope, where that is known.
+    fn steps(&self, scope: Scope<'_>) -> (Option<bool>, Option<bool>) {
+        let done = |step: Option<Scopes<'_>>| {
+            let terms = &scope.row()?.terms;
+            Some(scopes::hold(scope.tables, step?, scope.index(), terms))
+        };
+        (done(self.declared), done(self.requested))
+    }
+}
+
+codes! {
+    /// Which step is missing for a denied call. Strings are frozen: a later release may add one, never rename or
+    /// remove one.
+    #[non_exhaustive]
+    pub enum MissingStep {
+        NotDeclared: "not_declared", "the scope is not declared in the Permissions tab of the application";
+        NotRequested: "not_requested",
+            "the scope is not requested in the `scope` parameter of the authorization request";
+        Both: "both",
+            "the scope is not declared in the Permissions tab of the application, and not requested in the \
+                 `scope` parameter of the authorization request";
+        TokenOlder: "token_older", "the scope is granted, but the token is older: a new one will carry it";
+        /// Specification §5.6.
+        TokenKind: "token_kind", "the scope applies only to a user's token, even where it is granted";
+        NotKnown: "not_known", "the scope is not declared, or not requested, or granted after the token was issued";
+    }
+}
+
+crate::texts! { MissingStep }

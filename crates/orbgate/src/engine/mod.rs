@@ -1,0 +1,307 @@
+//! An engine and the questions that it answers: a compiled, immutable policy, the policy decision point.
+
+pub(crate) mod batch;
+pub(crate) mod grant;
+#[cfg(feature = "serde")]
+pub(crate) mod table;
+
+use core::fmt;
+
+use crate::decide::Need;
+use crate::decide::decision::{Decision, Denial, Subject};
+use crate::decide::request::Request;
+use crate::decide::token::{ScopeSet, Token, read_token};
+use crate::listing::{Route, Scope, ScopeInApi};
+use crate::tables::reason::{Detail, Reason};
+use crate::tables::route_id::RouteId;
+use crate::tables::terms::{Digest, Profile};
+use crate::tables::{NONE, ScopeRow, Tables};
+
+/// A compiled, immutable policy.
+///
+/// Deciding is a pure function: no I/O, clock, allocation, lock or panic. An engine is `Send + Sync`;
+/// lend it to threads or put it into an `Arc`, and swap it whole to load a new policy. A clone of an engine that is
+/// compiled into the program shares its tables; a clone of any other copies them.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) tables: Tables,
+}
+
+impl Engine {
+    /// The engine of these tables, which `compile` made.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn from_tables(tables: Tables) -> Self {
+        Self { tables }
+    }
+
+    /// The engine of the specification's own table (§4.1 and §4.2), compiled into the program: no
+    /// parsing, no allocation and nothing to initialise.
+    #[cfg(not(orbgate_bootstrap))]
+    #[must_use]
+    pub const fn external() -> &'static Self {
+        static EXTERNAL: Engine = Engine::from_tables(crate::tables::external::EXTERNAL);
+        &EXTERNAL
+    }
+
+    /// Decides a request: which scope it needs, whether the token may make the call, what it
+    /// consumes, and why. Total, allocation-free; cost bounded by the target's length and the table.
+    ///
+    /// ```
+    /// use orbgate::{Engine, Request, Token};
+    ///
+    /// let decision = Engine::external().decide(&Request {
+    ///     method: b"POST",
+    ///     target: b"/api/v1/external/voxies/prompt/run",
+    ///     token: Some(Token::user("write:voxies")),
+    ///     allow_bonus_orbs_use: false,
+    /// });
+    /// assert!(decision.is_allow());
+    /// assert_eq!(decision.charge().map(|charge| charge.consumes), Some(true));
+    /// ```
+    #[inline(always)]
+    pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
+        self.tables.decide(request)
+    }
+
+    /// Decides by route, for a server that knows which route it has matched: no text is read. The
+    /// same order and reasons from `no_token` on; a route of another policy is `no_route`.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Token};
+    /// let engine = Engine::external();
+    /// let route = engine.find_route("GET", "/api/v1/external/orbs").map(|route| route.id());
+    /// let decision = engine.decide_route(route.unwrap(), Some(Token::user("read:orbs")), false);
+    /// assert!(decision.is_allow());
+    /// ```
+    #[inline]
+    pub fn decide_route(
+        &self,
+        route: RouteId,
+        token: Option<Token<'_>>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'_> {
+        let route = route.index_in(self.tables.policy_id());
+        let need = route.and_then(|route| self.tables.need(route));
+        self.decide_found_need(need, token, allow_bonus_orbs_use)
+    }
+
+    /// Decides by scope, without a route: the inference api's routes are not shown (specification
+    /// §4.2). The same order and reasons from `no_token` on; a scope that the policy does not have
+    /// is `no_route`, and the charge is the scope's own orb column.
+    pub fn decide_scope(
+        &self,
+        scope: impl AsRef<[u8]>,
+        token: Option<Token<'_>>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'_> {
+        let scope = self.scope_row(scope.as_ref());
+        let need = scope.map(|(scope, row)| Need {
+            route: NONE,
+            scope,
+            terms: &row.terms,
+        });
+        self.decide_found_need(need, token, allow_bonus_orbs_use)
+    }
+
+    /// The denial of a request that a gate refuses as malformed for something that an engine does not see.
+    #[doc(hidden)]
+    pub const fn deny_malformed(&self, detail: Detail) -> Decision<'_> {
+        Decision::denied(&self.tables, Denial::malformed(detail))
+    }
+
+    /// The denial of an allowed request that reaches another route than the one that was decided.
+    #[doc(hidden)]
+    pub const fn deny_misrouted(&self) -> Decision<'_> {
+        self.tables.deny(Reason::NoRoute, Subject::NOTHING)
+    }
+
+    /// The allow of a request that a gate lets pass without a token.
+    #[doc(hidden)]
+    pub const fn allow_public(&self) -> Decision<'_> {
+        self.tables.deny(Reason::PublicRoute, Subject::NOTHING)
+    }
+
+    /// Decides without a target: first the token is checked, then the route or scope.
+    #[inline(always)]
+    fn decide_found_need<'e>(
+        &'e self,
+        need: Option<Need<'e>>,
+        token: Option<Token<'_>>,
+        allow_bonus_orbs_use: bool,
+    ) -> Decision<'e> {
+        match (read_token(token.as_ref()), need) {
+            (Err(reason), need) => {
+                let about = need.map_or(NONE, |need| need.route);
+                self.tables.deny(reason, Subject::about(about))
+            }
+            (Ok(_), None) => self.tables.deny(Reason::NoRoute, Subject::NOTHING),
+            (Ok(token), Some(need)) => self.tables.decide_need(need, token, allow_bonus_orbs_use),
+        }
+    }
+
+    /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
+    /// the policy has over 128 scopes.
+    ///
+    /// ```
+    /// # use orbgate::{Engine, Request, Token};
+    /// let engine = Engine::external();
+    /// let scopes = engine.scopes("read:orbs write:voxies");
+    /// let token = Token::user(&scopes);
+    /// ```
+    #[must_use]
+    pub fn scopes(&self, text: impl AsRef<[u8]>) -> ScopeSet {
+        self.scope_set(text.as_ref().split(|byte| *byte == b' '))
+    }
+
+    /// Interns scopes that come one by one, as from a JSON array. Each is one scope token as it is: one with a space in
+    /// it matches nothing.
+    #[must_use]
+    pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
+        let mut set = ScopeSet::empty(self.tables.policy_id(), self.tables.scopes.len());
+        for scope in scopes {
+            if let Some((id, _)) = self.scope_row(scope.as_ref()) {
+                set.insert(id);
+            }
+        }
+        set
+    }
+
+    /// Every route. The order is the same for every spelling of the same policy.
+    pub fn routes(&self) -> impl ExactSizeIterator<Item = Route<'_>> {
+        let rows = self.tables.routes.iter().zip(0..NONE);
+        rows.map(|(row, id)| Route::new(&self.tables, id, row))
+    }
+
+    /// The route at this position of [`Engine::routes`].
+    #[must_use]
+    pub fn route(&self, index: u32) -> Option<Route<'_>> {
+        Route::at(&self.tables, index)
+    }
+
+    /// The route that the policy writes with this method and this template, the api's base path
+    /// included. Looks at every route: for a server's start, not for its requests.
+    #[must_use]
+    pub fn find_route(
+        &self,
+        method: impl AsRef<[u8]>,
+        template: impl AsRef<[u8]>,
+    ) -> Option<Route<'_>> {
+        let (method, template) = (method.as_ref(), template.as_ref());
+        self.routes().find(|route| {
+            route.template().as_bytes() == template && route.method().as_bytes() == method
+        })
+    }
+
+    /// How many scopes there are.
+    #[must_use]
+    pub fn scope_count(&self) -> usize {
+        self.tables.scopes.len()
+    }
+
+    /// The scope of this [index](Scope::index).
+    #[must_use]
+    pub fn scope(&self, index: u16) -> Option<Scope<'_>> {
+        let there = usize::from(index) < self.tables.scopes.len();
+        there.then_some(Scope::new(&self.tables, index))
+    }
+
+    /// The scope of this name.
+    ///
+    /// ```
+    /// # use orbgate::Engine;
+    /// let scope = Engine::external().find_scope("delete:keys").unwrap();
+    /// let routes: Vec<_> = scope.routes().map(|route| route.template()).collect();
+    /// assert_eq!(routes, ["/api/v1/external/keys/{keyId}"]);
+    /// ```
+    #[must_use]
+    pub fn find_scope(&self, name: impl AsRef<[u8]>) -> Option<Scope<'_>> {
+        let (id, _) = self.scope_row(name.as_ref())?;
+        Some(Scope::new(&self.tables, id))
+    }
+
+    /// Every scope with its orb column and routes, in the order of the policy file: the table of
+    /// specification §4.2, and the scopes without routes. One that several apis have is one, where it is first.
+    pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
+        // Scopes first: `zip` stops before the `u16` overflows.
+        let ids = self.tables.scopes.iter().zip(0..);
+        let mut scopes: Vec<_> = ids.map(|(_, id)| Scope::new(&self.tables, id)).collect();
+        scopes.sort_by_cached_key(Scope::location);
+        scopes.into_iter()
+    }
+
+    /// Every scope of every api, in the order of the policy file: the scopes of one api come together.
+    pub fn scopes_in_apis(&self) -> impl ExactSizeIterator<Item = ScopeInApi<'_>> {
+        let rows = self.tables.scopes_in_apis.iter();
+        let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(&self.tables, row)).collect();
+        scopes.sort_by_key(ScopeInApi::location);
+        scopes.into_iter()
+    }
+
+    /// The scope groups that exist with no route, in the order of the policy file.
+    pub fn headings(&self) -> impl ExactSizeIterator<Item = &str> {
+        let headings = self.tables.headings.iter();
+        headings.map(|span| self.tables.text.get(*span))
+    }
+
+    /// The policy's name, where it states one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.tables.name.map(|span| self.tables.text.get(span))
+    }
+
+    /// Which spellings of a request target the policy accepts.
+    #[must_use]
+    pub const fn target(&self) -> Profile {
+        self.tables.profile
+    }
+
+    /// Whether the accepted spelling of every path ends in a slash.
+    #[must_use]
+    pub const fn trailing_slash(&self) -> bool {
+        self.tables.trailing_slash
+    }
+
+    /// The policy's digest, that every decision carries.
+    #[must_use]
+    pub const fn digest(&self) -> Digest {
+        Digest(self.tables.digest)
+    }
+
+    /// The scope of a scope token.
+    fn scope_row(&self, scope: &[u8]) -> Option<(u16, &ScopeRow)> {
+        let ids = &self.tables.scope_ids;
+        let id = *ids.get(ids.seed.text(scope))?;
+        let row = self.tables.scopes.get(usize::from(id))?;
+        // A perfect hash maps an unknown key to an arbitrary slot, so the whole name is compared.
+        (self.tables.text.bytes(row.terms.scope) == scope).then_some((id, row))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("name", &self.name())
+            .field("digest", &self.digest())
+            .field("routes", &self.tables.routes.len())
+            .field("scopes", &self.tables.scopes.len())
+            .finish()
+    }
+}
+
+#[cfg(feature = "yaml")]
+impl Engine {
+    /// Compiles a policy at run time. The expected time and the memory are linear in the size of its templates.
+    ///
+    /// If no hash is found that tells its texts apart (the chance is below 2⁻²⁰⁰), the engine has no routes and denies
+    /// every request.
+    #[must_use]
+    pub fn new(policy: &crate::policy::Policy) -> Self {
+        let tables = crate::compile::compile(policy);
+        debug_assert!(tables.is_ok(), "no hash was found");
+        Self::from_tables(tables.unwrap_or_else(|_| Tables {
+            digest: *policy.digest().as_bytes(),
+            ..Tables::default()
+        }))
+    }
+}

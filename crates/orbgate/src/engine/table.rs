@@ -1,0 +1,65 @@
+//! The table as one document, for `serde`.
+
+use serde::Serialize;
+
+use super::Engine;
+use crate::listing::ScopeInApi;
+use crate::tables::terms::{Digest, OrganisationRule};
+
+impl Engine {
+    /// The whole table, in the order of the policy file. Serialises as
+    /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits",
+    /// "orbs","location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`: `orbs` is
+    /// null where it is not stated, else `{"consumes","amount"}` as in a decision; `location` is
+    /// `{"line","column"}`.
+    #[must_use]
+    pub fn table(&self) -> Table<'_> {
+        Table {
+            policy: self.digest(),
+            name: self.name(),
+            target: self.target().as_str(),
+            apis: apis(self),
+            headings: self.headings().collect(),
+        }
+    }
+}
+
+/// The scopes of each api: those of one api are neighbours.
+fn apis(engine: &Engine) -> Vec<Api<'_>> {
+    let scopes: Vec<_> = engine.scopes_in_apis().collect();
+    let apis = scopes.chunk_by(|a, b| a.api() == b.api());
+    apis.filter_map(Api::new).collect()
+}
+
+/// An engine's whole table, for `serde`: [`Engine::table`].
+#[derive(Debug, Serialize)]
+pub struct Table<'e> {
+    policy: Digest,
+    name: Option<&'e str>,
+    target: &'static str,
+    apis: Vec<Api<'e>>,
+    headings: Vec<&'e str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Api<'e> {
+    name: &'e str,
+    /// `user` where the scopes apply only to a user's token.
+    token: Option<&'static str>,
+    organisation: Option<&'static str>,
+    scopes: Vec<ScopeInApi<'e>>,
+}
+
+impl<'e> Api<'e> {
+    /// The api that has these scopes.
+    fn new(scopes: &[ScopeInApi<'e>]) -> Option<Self> {
+        let first = scopes.first()?;
+        let rule = first.scope().organisation();
+        Some(Self {
+            name: first.api(),
+            token: rule.map(|_| "user"),
+            organisation: rule.map(OrganisationRule::as_str),
+            scopes: scopes.to_vec(),
+        })
+    }
+}

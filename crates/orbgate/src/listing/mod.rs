@@ -1,0 +1,284 @@
+//! Routes, scopes and apis of an engine, read back.
+
+use core::fmt;
+
+use crate::tables::list::{Span, index};
+use crate::tables::route_id::RouteId;
+use crate::tables::terms::{Location, Orbs, OrganisationRule};
+use crate::tables::{
+    ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice,
+};
+
+/// A route of an engine: method and path template; needs exactly one scope.
+#[derive(Clone, Copy)]
+pub struct Route<'e> {
+    tables: &'e Tables,
+    id: u32,
+    row: &'e RouteRow,
+}
+
+impl<'e> Route<'e> {
+    pub(crate) const fn new(tables: &'e Tables, id: u32, row: &'e RouteRow) -> Self {
+        Self { tables, id, row }
+    }
+
+    /// The route of an id, if there is one.
+    pub(crate) fn at(tables: &'e Tables, id: u32) -> Option<Self> {
+        let row = tables.routes.get(index(id))?;
+        Some(Self { tables, id, row })
+    }
+
+    /// Its position in [`Engine::routes`](crate::Engine::routes), from 0: for arrays with an entry for each route, as counters.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.id
+    }
+
+    /// What [`Engine::decide_route`](crate::Engine::decide_route) knows it by. It also says of which policy it is, and may be kept
+    /// beyond the engine.
+    #[must_use]
+    pub const fn id(&self) -> RouteId {
+        RouteId::new(self.tables.policy_id(), self.id)
+    }
+
+    /// `METHOD /full/template`, as in `POST /api/v1/external/voxies/{voxieId}/run`.
+    #[must_use]
+    pub fn as_str(&self) -> &'e str {
+        self.tables.text.get(self.row.text)
+    }
+
+    /// The method.
+    #[must_use]
+    pub fn method(&self) -> &'e str {
+        self.tables.method(self.row)
+    }
+
+    /// The path template, the api's base path included.
+    #[must_use]
+    pub fn template(&self) -> &'e str {
+        self.tables.text.get(self.row.template)
+    }
+
+    /// The one scope that the route needs (specification §5.3).
+    #[must_use]
+    pub const fn scope(&self) -> Scope<'e> {
+        Scope::new(self.tables, self.row.scope)
+    }
+
+    /// The api that the route belongs to.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        api_name(self.tables, self.row.api)
+    }
+
+    /// What a call consumes: the route's own amount, or else the scope's orb column.
+    #[must_use]
+    pub fn orbs(&self) -> Orbs {
+        // A scope with routes always states an orb column; if one did not, the amount is not known.
+        orbs(self.row.terms.orbs).unwrap_or(Orbs::Unstated)
+    }
+
+    /// Where the route is in the policy file.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.row.location
+    }
+
+    /// The methods that the route's template declares, its own among them, in alphabetical order:
+    /// the `Allow` header of a 405 (RFC 9110 §10.2.1).
+    pub fn methods(&self) -> impl Iterator<Item = &'e str> + use<'e> {
+        let tables = self.tables;
+        let rows = slice(&tables.routes, self.row.siblings).iter();
+        rows.map(|row| tables.method(row))
+    }
+}
+
+impl PartialEq for Route<'_> {
+    /// Equal where method, template, scope and api are.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+            && self.scope().name() == other.scope().name()
+            && self.api() == other.api()
+    }
+}
+
+impl Eq for Route<'_> {}
+
+impl fmt::Debug for Route<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Route")
+            .field("route", &self.as_str())
+            .field("scope", &self.scope().name())
+            .field("orbs", &self.orbs())
+            .finish()
+    }
+}
+
+/// A scope of an engine: one OAuth scope token (RFC 6749 §3.3).
+#[derive(Clone, Copy)]
+pub struct Scope<'e> {
+    pub(crate) tables: &'e Tables,
+    id: u16,
+}
+
+impl<'e> Scope<'e> {
+    pub(crate) const fn new(tables: &'e Tables, id: u16) -> Self {
+        Self { tables, id }
+    }
+
+    /// INVARIANT: a scope is made from its own engine's tables, so its row is there.
+    pub(crate) fn row(&self) -> Option<&'e ScopeRow> {
+        let row = self.tables.scopes.get(usize::from(self.id));
+        debug_assert!(row.is_some(), "a scope of another table");
+        row
+    }
+
+    fn text(&self, span: Span) -> &'e str {
+        self.tables.text.get(span)
+    }
+
+    /// Its place among all scopes sorted by name, from 0: for arrays with an entry for each scope.
+    #[must_use]
+    pub const fn index(&self) -> u16 {
+        self.id
+    }
+
+    /// The scope token.
+    #[must_use]
+    pub fn name(&self) -> &'e str {
+        self.row().map_or("", |row| self.text(row.terms.scope))
+    }
+
+    /// The api that the scope belongs to; where several have it, the first by name. [`Scope::apis`] has them all.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        let first = self.apis().next();
+        debug_assert!(first.is_some(), "a scope of no api");
+        first.map_or("", |first| first.api())
+    }
+
+    /// The scope as each of its apis has it, by the names of the apis. Two versions of an api may have one scope; what
+    /// is said of it is equal in all of them.
+    pub fn apis(&self) -> impl Iterator<Item = ScopeInApi<'e>> + use<'e> {
+        let tables = self.tables;
+        let rows = self
+            .row()
+            .map(|row| slice(&tables.scopes_in_apis, row.apis));
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| ScopeInApi::new(tables, row))
+    }
+
+    /// The permitted action, where the policy states one (specification §4.2).
+    #[must_use]
+    pub fn permits(&self) -> Option<&'e str> {
+        Some(self.text(self.row()?.permits?))
+    }
+
+    /// The orb column; `None` where the policy states none (only on a scope with no routes).
+    #[must_use]
+    pub fn orbs(&self) -> Option<Orbs> {
+        orbs(self.row()?.terms.orbs)
+    }
+
+    /// What an organisation's token gets, where the scope applies only to a user's token.
+    #[must_use]
+    pub fn organisation(&self) -> Option<OrganisationRule> {
+        self.row()?.terms.organisation
+    }
+
+    /// The routes that need the scope: by the names of its apis, and in each in the order of the policy file.
+    pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
+        self.apis().flat_map(|in_api| in_api.routes())
+    }
+
+    /// Where the scope's name first comes in the policy file.
+    #[must_use]
+    pub fn location(&self) -> Location {
+        let locations = self.apis().map(|in_api| in_api.location());
+        locations.min().unwrap_or_default()
+    }
+}
+
+impl PartialEq for Scope<'_> {
+    /// Equal where the scope token and the apis are.
+    fn eq(&self, other: &Self) -> bool {
+        let apis = |scope: &Self| scope.apis().map(|in_api| in_api.api());
+        self.name() == other.name() && apis(self).eq(apis(other))
+    }
+}
+
+impl Eq for Scope<'_> {}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope")
+            .field("name", &self.name())
+            .field("api", &self.api())
+            .field("orbs", &self.orbs())
+            .finish()
+    }
+}
+
+/// A scope as one of its apis has it.
+#[derive(Clone, Copy)]
+pub struct ScopeInApi<'e> {
+    tables: &'e Tables,
+    row: &'e ScopeInApiRow,
+}
+
+impl<'e> ScopeInApi<'e> {
+    pub(crate) const fn new(tables: &'e Tables, row: &'e ScopeInApiRow) -> Self {
+        Self { tables, row }
+    }
+
+    /// The scope.
+    #[must_use]
+    pub const fn scope(&self) -> Scope<'e> {
+        Scope::new(self.tables, self.row.scope)
+    }
+
+    /// The api.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        api_name(self.tables, self.row.api)
+    }
+
+    /// The api's routes that need the scope, in the order of the policy file.
+    pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
+        let tables = self.tables;
+        let ids = slice(&tables.scope_routes, self.row.routes).iter();
+        ids.filter_map(|id| Route::at(tables, *id))
+    }
+
+    /// Where the api writes the scope's name in the policy file.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.row.location
+    }
+}
+
+impl fmt::Debug for ScopeInApi<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopeInApi")
+            .field("scope", &self.scope().name())
+            .field("api", &self.api())
+            .finish()
+    }
+}
+
+/// INVARIANT: ids of apis are of their own engine's tables, so the row is there.
+fn api_name(tables: &Tables, id: u32) -> &str {
+    let api = tables.apis.get(index(id));
+    debug_assert!(api.is_some(), "an api of another table");
+    api.map_or("", |api| tables.text.get(api.name))
+}
+
+/// An orb column as the tables hold it.
+fn orbs(column: i64) -> Option<Orbs> {
+    match column {
+        ORBS_UNKNOWN => None,
+        ORBS_UNSTATED => Some(Orbs::Unstated),
+        0 => Some(Orbs::Free),
+        amount => Some(u64::try_from(amount).map_or(Orbs::Unstated, Orbs::Amount)),
+    }
+}

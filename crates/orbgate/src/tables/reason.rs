@@ -1,0 +1,183 @@
+//! Why a request was allowed or denied: frozen strings with frozen numbers, the same in every language. `cargo xtask codes` writes
+//! them into the others, and into the pages.
+
+use crate::codes;
+
+codes! {
+    /// Why a request was allowed or denied, in the order in which the reasons are tried.
+    ///
+    /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or remove one. Number 0
+    /// is not a reason: a caller that gets it must deny.
+    #[non_exhaustive]
+    pub enum Reason: u8 {
+        /// [`Detail`] names the rule that it breaks.
+        MalformedRequest = 1: "malformed_request", "the request has no single, safe spelling", Some(400);
+        NoToken = 2: "no_token", "no token was supplied", Some(401);
+        InvalidToken = 3: "invalid_token", "the token was refused, or its kind is unknown", Some(401);
+        /// A route is looked for by its path; or, asked by scope, a scope.
+        NoRoute = 4: "no_route", "the policy has no such route or scope", Some(404);
+        /// The route is that of the most specific template that fits the path.
+        MethodNotDeclared = 5: "method_not_declared", "the route does not declare this method", Some(405);
+        /// This is an organisation's (specification §5.6).
+        UserTokenRequired = 6: "user_token_required", "the scope applies only to a user's token", Some(Self::DEFAULT_STATUS);
+        ScopeNotApplicable = 7: "scope_not_applicable",
+            "the scope applies only to a user's token; organisations pass without it", None;
+        /// Specification §5.5 and §7.
+        ScopeMissing = 8: "scope_missing", "the token does not carry the required scope", Some(Self::DEFAULT_STATUS);
+        ScopeHeld = 9: "scope_held", "the token carries the required scope", None;
+        /// Only gates give it: an engine knows no public routes.
+        PublicRoute = 10: "public_route", "the route needs no token", None;
+    }
+    /// The HTTP status of a denial; `None` for the reasons that allow.
+    ///
+    /// The specification shows only the 403; the other statuses are HTTP's own, and an enforcement
+    /// point may flatten every denial to 403.
+    fn status -> Option<u16>;
+}
+
+codes! {
+    /// What a decision says. There is no third: what is no allow is a denial. Number 0 is no effect.
+    pub enum Effect: u8 {
+        Deny = 1: "deny", "the call must be refused";
+        Allow = 2: "allow", "the call may be made";
+    }
+}
+
+impl Effect {
+    /// Allow or deny.
+    #[must_use]
+    #[inline(always)]
+    pub const fn of(is_allow: bool) -> Self {
+        if is_allow { Self::Allow } else { Self::Deny }
+    }
+}
+
+/// What a decision names of its policy.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    Nothing,
+    /// A template, by one of its routes.
+    Template,
+    /// A scope, and the route where one was asked for.
+    Scope,
+}
+
+impl Reason {
+    /// The HTTP status of a denial that has none of its own: 403, as in the specification. Every language takes it from
+    /// here.
+    pub const DEFAULT_STATUS: u16 = 403;
+
+    /// Whether the call may be made: reasons that allow have no HTTP status.
+    #[inline(always)]
+    pub(crate) const fn is_allow(self) -> bool {
+        self.status().is_none()
+    }
+
+    /// Whether engines give it. Only gates know public routes.
+    #[must_use]
+    pub const fn is_of_engines(self) -> bool {
+        !matches!(self, Self::PublicRoute)
+    }
+
+    /// What a decision for this reason names.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn named(self) -> Named {
+        match self {
+            Self::MalformedRequest
+            | Self::NoToken
+            | Self::InvalidToken
+            | Self::NoRoute
+            | Self::PublicRoute => Named::Nothing,
+            Self::MethodNotDeclared => Named::Template,
+            Self::UserTokenRequired
+            | Self::ScopeNotApplicable
+            | Self::ScopeMissing
+            | Self::ScopeHeld => Named::Scope,
+        }
+    }
+}
+
+codes! {
+    /// Which rule a malformed request breaks; [`Detail::rule`] is its number in ARCHITECTURE.md.
+    ///
+    /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 is no detail.
+    #[non_exhaustive]
+    pub enum Detail: u8 {
+        Method = 1: "method", "a method is 1 to 16 capital letters", 1;
+        Length = 2: "length", "a target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes", 2;
+        Byte = 3: "byte", "a target has only visible ASCII characters", 3;
+        Fragment = 4: "fragment", "a target never carries a `#`", 4;
+        Form = 5: "form", "a target starts with `/`", 5;
+        Backslash = 6: "backslash", "a path never carries a `\\`", 7;
+        MatrixParam = 7: "matrix_param", "a path never carries a `;`", 8;
+        /// RFC 3986 never allows it raw in a path.
+        PathChar = 8: "path_char", "the path carries a character that must be escaped there", 9;
+        /// Under the `strict` profile.
+        Percent = 9: "percent", "this policy accepts no percent-encoding in a path", 12;
+        BadEscape = 10: "bad_escape", "a `%` needs two hexadecimal digits after it", 13;
+        EncodedControl = 11: "encoded_control", "the path escapes a control character", 14;
+        /// One of `/ \ ; ? # %`.
+        EncodedDelimiter = 12: "encoded_delimiter", "the path escapes a delimiter", 15;
+        /// A letter, digit, `-`, `.`, `_` or `~`.
+        EncodedUnreserved = 13: "encoded_unreserved", "the path escapes a character that needs no escape", 16;
+        NonAscii = 14: "non_ascii", "the path escapes a byte outside ASCII", 17;
+        Whitespace = 15: "whitespace", "a segment starts or ends with an escaped space", 18;
+        EmptySegment = 16: "empty_segment", "the path has an empty segment or a trailing `/`", 10;
+        DotSegment = 17: "dot_segment", "a segment of the path is nothing but dots", 11;
+        /// A literal of the policy.
+        NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal", 19;
+        AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route", 21;
+        /// Only gates give it: an engine sees no headers.
+        Upgrade = 20: "upgrade", "a request never asks for an upgrade to `h2c`", Self::NOT_OF_TARGETS;
+    }
+    /// The rule's number in the table of ARCHITECTURE.md, without its `P`; 0 for a rule that isn't about method and target.
+    fn rule -> u8;
+}
+
+impl Detail {
+    const NOT_OF_TARGETS: u8 = 0;
+
+    /// Whether it names a rule of method and target, which engines apply. Gates apply the others.
+    #[must_use]
+    pub const fn is_of_target(self) -> bool {
+        self.rule() != Self::NOT_OF_TARGETS
+    }
+}
+
+crate::texts! { Effect Reason Detail }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Strings, numbers and statuses are a contract with every language: this list only ever grows.
+    #[test]
+    fn reasons_are_frozen() {
+        let frozen = [
+            ("malformed_request", 1, Some(400)),
+            ("no_token", 2, Some(401)),
+            ("invalid_token", 3, Some(401)),
+            ("no_route", 4, Some(404)),
+            ("method_not_declared", 5, Some(405)),
+            ("user_token_required", 6, Some(403)),
+            ("scope_not_applicable", 7, None),
+            ("scope_missing", 8, Some(403)),
+            ("scope_held", 9, None),
+            ("public_route", 10, None),
+        ];
+        let now = Reason::ALL.map(|reason| (reason.as_str(), reason.number(), reason.status()));
+        assert_eq!(now, frozen);
+    }
+
+    #[test]
+    fn details_are_frozen() {
+        let frozen = "method length byte fragment form backslash matrix_param path_char percent bad_escape encoded_control \
+            encoded_delimiter encoded_unreserved non_ascii whitespace empty_segment dot_segment non_canonical_literal \
+            ambiguous_case upgrade";
+        assert_eq!(Detail::ALL.map(Detail::as_str).join(" "), frozen);
+        let mut numbered = Detail::ALL.iter().zip(1..);
+        assert!(numbered.all(|(detail, number)| detail.number() == number));
+    }
+}

@@ -1,0 +1,142 @@
+//! The terms of policies, engines and decisions.
+
+use core::fmt;
+
+/// Most bytes of a target, its query included, and of a template (rule P2).
+pub(crate) const MAX_TARGET_BYTES: usize = 8_192;
+
+/// Most segments of a path and of a template (rule P2).
+pub(crate) const MAX_SEGMENTS: usize = 32;
+
+/// Most bytes of a segment, as it is in the target or template (rule P2).
+pub(crate) const MAX_SEGMENT_BYTES: usize = 256;
+
+/// Whether this is a method: 1 to 16 capital letters (rule P1).
+#[doc(hidden)] // for Orbgate's own crates
+#[must_use]
+pub fn is_method(method: &[u8]) -> bool {
+    (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
+}
+
+/// Whether a literal of a policy can have this byte.
+#[doc(hidden)] // for Orbgate's own crates
+#[must_use]
+pub fn is_literal(byte: u8) -> bool {
+    LITERAL.get(usize::from(byte)) == Some(&true)
+}
+
+/// The bytes that a literal can have: a table, because the question is asked for each byte of a policy's paths.
+static LITERAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let (mut rest, mut byte): (&mut [bool], u8) = (&mut table, 0);
+    while let Some((first, others)) = rest.split_first_mut() {
+        *first = matches!(
+            byte,
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'!' | b'$' | b'&'..=b'.' | b':' | b'=' | b'@' | b'_' | b'~'
+        );
+        (rest, byte) = (others, byte.wrapping_add(1));
+    }
+    table
+};
+
+/// A location in a policy file. Both numbers start at 1; the column counts characters, not bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Location {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Which spellings of a request target are accepted. There is no third profile.
+///
+/// Exhaustive on purpose: a profile added later would change what "accepted" means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// No percent-encoding in a path.
+    #[default]
+    Strict,
+    /// Percent-encoding is also accepted in the values of parameters (rules P13 to P19).
+    EncodedParams,
+}
+
+impl Profile {
+    /// The profile as a policy file writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::EncodedParams => "encoded_params",
+        }
+    }
+}
+
+/// What an organisation's token gets on an api whose scopes apply only to a user's token.
+///
+/// Exhaustive on purpose: the policy format names exactly these two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OrganisationRule {
+    /// Denied: `user_token_required`.
+    Deny,
+    /// Allowed with any scopes: `scope_not_applicable`.
+    AllowWithoutScope,
+}
+
+impl OrganisationRule {
+    /// The rule as a policy file writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::AllowWithoutScope => "allow_without_scope",
+        }
+    }
+}
+
+/// What a call consumes, as the policy states it.
+///
+/// Exhaustive on purpose: the policy format names exactly these three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Orbs {
+    /// Nothing: `orbs: false`.
+    Free,
+    /// Orbs, how many is not stated: `orbs: true`. The service that charges must supply the amount.
+    Unstated,
+    /// This many orbs, from 1 to `i64::MAX`.
+    Amount(u64),
+}
+
+/// The SHA-256 of a policy's canonical form, printed as `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub(crate) [u8; 32]);
+
+impl Digest {
+    /// The 32 bytes of the hash.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        // Two writes, not 32: every decision in JSON carries a digest.
+        let (halves, _) = self.0.as_chunks();
+        let mut halves = halves.iter().map(|half| u128::from_be_bytes(*half));
+        halves.try_for_each(|half| write!(f, "{half:032x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Digest({self})")
+    }
+}
