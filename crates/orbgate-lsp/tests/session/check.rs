@@ -39,7 +39,7 @@ fn diagnostics_and_findings_come_as_you_type() {
         found[0]["message"]
             .as_str()
             .unwrap()
-            .starts_with("`orbs` must be")
+            .starts_with("a scope that consumes nothing")
     );
 
     client.tell(

@@ -215,14 +215,17 @@ impl Reader<'_> {
             }
             _ => match amount(node) {
                 Some(amount) => OrbsDocument::Amount(amount),
-                None if matches!(&node.kind, Content::Scalar(scalar) if scalar.text == "0") => {
-                    self.values
-                        .wrong(node, "a scope that consumes nothing has `orbs: false`");
-                    OrbsDocument::Consumes(false)
-                }
                 None => {
-                    let message = "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
+                    let message = match &node.kind {
+                        Content::Scalar(scalar) if scalar.text == "0" => {
+                            "a scope that consumes nothing has `orbs: false`"
+                        }
+                        _ => {
+                            "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807"
+                        }
+                    };
                     self.values.wrong(node, message);
+                    // The scope's routes may have amounts of their own then.
                     OrbsDocument::Consumes(true)
                 }
             },
