@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -135,7 +136,7 @@ def test_a_person_can_read_it(font: str, tmp_path: Path) -> None:
     assert [(frame["width"], frame["dark"]) for frame in frames] == FRAMES
     for frame in frames:
         assert not diagnostics(frame), (frame["width"], frame["scheme"])
-        assert len(frame["charts"]) == 9 and len(frame["tables"]) == 21 and min(frame["tables"]) > 1
+        assert len(frame["charts"]) == 10 and len(frame["tables"]) == 21 and min(frame["tables"]) > 1
     assert frames[0]["colours"] != frames[1]["colours"] and not console
     assert all(frame["boxes"] for frame in frames)
 
@@ -164,6 +165,31 @@ def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
     found = " ".join(diagnostic for frame in frames for diagnostic in diagnostics(frame))
     for diagnostic in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "values do not say what they are", "loads http://nowhere.invalid/missing.png"):
         assert diagnostic in found
+
+
+def test_a_large_log_has_a_page_that_is_read_to_its_end(tmp_path: Path) -> None:
+    """Hundreds of groups of denials, and a probe among them: ten screens and 3,000 words without what is folded in."""
+    routes, draw = POLICY.routes(), random.Random(7)
+    scopes = sorted({route.scope for route in routes if route.scope is not None})
+    held = {f"svc-{at:03}": draw.sample(scopes, draw.randrange(3, 9)) for at in range(460)}
+    start, rows = datetime(2026, 11, 2), []
+    for caller in draw.choices([*held], k=20_000):
+        route = draw.choice([route for route in routes if (route.scope in held[caller]) == (draw.random() < 0.93)])
+        status = 200 if route.scope in held[caller] or draw.random() < 0.02 else 403
+        rows.append((caller, route.method, re.sub(r"\{.*?\}", "7", route.template), held[caller], status, draw.random() * 14 * 86_400))
+    rows += [("scan-1", "GET", f"/admin/{name}", [], 404, 9 * 86_400 + 60 * at) for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
+    names = ("caller", "method", "target", "scopes", "served_status", "time")
+    log = [{"kind": "user", **dict(zip(names, row)), "scopes": " ".join(row[3]), "time": start + timedelta(seconds=row[5])} for row in sorted(rows, key=lambda row: row[5])]
+    made = report(pa.Table.from_pylist(log), POLICY)
+    assert len(made.figures.denials.groups) > 468
+    frames, _ = look(made.html, tmp_path, "Liberation")
+    assert frames[0]["width"] == 1280 and frames[0]["height"] <= 10 * 800
+    seen = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<details.*?</details>|<tr class=\"rest\">.*?</tr>", " ", made.html, flags=re.DOTALL)
+    assert len(re.sub("<[^>]*>", " ", seen).split()) <= 3_000
+    # The probe is the first of all groups, and what is cut says where the rest is.
+    groups = made.html.partition("Denied calls by caller and what they have in common</caption>")[2]
+    assert "scan-1" in groups.partition("</tr>")[2].partition("</tr>")[0]
+    assert re.search(r"[\d,]+ more in the table denials_groups of a bundle", made.html)
 
 
 def one(**call: Any) -> Any:

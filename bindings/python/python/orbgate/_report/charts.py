@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from itertools import accumulate
@@ -16,8 +17,8 @@ VERSION = "6.4"
 FONT = "Liberation Sans"
 # A chart is drawn for a wide page and for a narrow one; text has the same size in both.
 WIDTHS = {"wide": 560, "narrow": 330}
-ROW_HEIGHT = 38
-MOST_BARS = 12
+ROW_HEIGHT = 32
+MOST_BARS = 8
 # Of a row's width, what its value may take.
 VALUE_SHARE = 0.46
 
@@ -31,7 +32,15 @@ CHART = {
 TICKS = 4
 # From here on numbers are too long for an axis: all of it says 80k.
 LONG_NUMBER = 10_000
+SHORT_NUMBERS = ((10**12, " tn"), (10**9, " bn"), (10**6, "M"), (10**3, "k"), (1, ""))
+# And from here on they have a power of ten.
+HUGE_NUMBER = 10**15
+# Of a row's height in `lanes`, what a bar may take; and the height of a row in `matrix`.
+LANE, CELL = 14, 20
+# How long the names at its sides may be, in pixels.
+LABEL = 100
 LONGEST = 1 << 53
+PATH, DIGITS = re.compile(r"<path [^>]*>"), re.compile(r"(\d\.\d)\d{2,}")
 AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
@@ -101,20 +110,16 @@ def timeline(
     ]
 
     most = max(map(sum, numbers), default=0)
-    form = "," if most <= LONG_NUMBER else "~s"
+    # The axis of orbs has no unit that people know beyond these.
+    unit, short = next((size, name) for size, name in SHORT_NUMBERS if most > LONG_NUMBER and most >= size or size == 1)
+    label = f"format(datum.value / {unit}, ',.4~f') + (datum.value ? '{short}' : '')" if most < HUGE_NUMBER else "format(datum.value, '.3~e')"
     # Nothing happens half a time.
     ticks_of_numbers = {"values": list(range(most + 1))} if most < TICKS else {"tickCount": TICKS}
-    days = (spans[-1].end - spans[0].start).days
-
-    def count(width: int) -> Any:
-        # Where hours are not written, ticks between days would look like the day before.
-        is_by_day = "%d" in ticks and "%H" not in ticks
-        return {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
 
     def spec(width: int) -> dict[str, Any]:
         time_axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
-        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "format": ticks, "tickCount": count(width)}}
-        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", "labelExpr": f"format(datum.value, '{form}')", **ticks_of_numbers}
+        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "format": ticks, "tickCount": _tick_count(spans, ticks, width)}}
+        number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", "labelExpr": label, **ticks_of_numbers}
         return {
             "width": width,
             "height": 190,
@@ -132,6 +137,72 @@ def timeline(
         }
 
     return _draw(spec)
+
+
+def lanes(rows: Sequence[Bar], spans: Sequence[Spanning], series: Series, ticks: str) -> list[str]:
+    """A timeline for each row, under its label and its value; its numbers are those of the spans, each row on a scale of its own. As SVG, in each of `WIDTHS`."""
+    rows = rows[:MOST_BARS]
+    height = ROW_HEIGHT * len(rows)
+    texts = [{"y": ROW_HEIGHT * at + ROW_HEIGHT - LANE - 2, "label": row.label, "value": row.value} for at, row in enumerate(rows)]
+    # One outline for each row: a mark for each span would make the page much longer.
+    starts = [_utc(time) for time in (*(span.start for span in spans), spans[-1].end)]
+    outlines = [
+        {"row": at, "time": start, "y": ROW_HEIGHT * (at + 1) - (max(2, LANE * count / max(row.numbers)) if count else 0), "bottom": ROW_HEIGHT * (at + 1)}
+        for at, row in enumerate(rows)
+        for start, count in zip(starts, (*row.numbers, 0))
+    ]
+    # In pixels, from above.
+    down = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [0, height], "range": [0, height], "nice": False}}
+
+    def words(field: str, align: str, x: int | str, limit: float, colour: str) -> dict[str, Any]:
+        mark = {"type": "text", "align": align, "baseline": "bottom", "limit": limit, "color": colour}
+        return {"data": {"values": texts}, "mark": mark, "encoding": {"y": down, "x": {"value": x}, "text": {"field": field, "type": "nominal"}}}
+
+    def spec(width: int) -> dict[str, Any]:
+        axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
+        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**axis, "format": ticks, "tickCount": _tick_count(spans, ticks, width)}}
+        area = {
+            "data": {"values": outlines},
+            "mark": {"type": "area", "interpolate": "step-after", "color": f"var(--{series.colour})"},
+            "encoding": {"x": {"field": "time", **time}, "y": down, "y2": {"field": "bottom"}, "detail": {"field": "row", "type": "nominal"}},
+        }
+        inner = width - 32
+        of_value = inner * VALUE_SHARE
+        label = words("label", "left", 0, (inner - of_value) * 0.85, "var(--ink)")
+        value = words("value", "right", "width", of_value, "var(--quiet)")
+        return {"width": width, "height": height, "padding": {"left": 8, "right": 24, "top": 1, "bottom": 4}, "layer": [area, label, value]}
+
+    return _draw(spec)
+
+
+def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[int, int, Series]], series: Sequence[Series]) -> list[str]:
+    """A cell for each row and column that have one, in the colour of its series; as SVG, in each of `WIDTHS`."""
+    found = [{"row": row, "column": column, "series": of.name} for row, column, of in cells]
+
+    def axis(names: Sequence[str], limit: int, angle: int) -> dict[str, Any]:
+        # By number: two names may be alike once they are cut.
+        words = {**AXIS, "labelAngle": angle, "labelLimit": limit, "labelExpr": f"{list(names)}[datum.value]", "domain": False, "ticks": False}
+        return {"type": "ordinal", "scale": {"domain": list(range(len(names))), "paddingInner": 0.15}, "axis": words}
+
+    def spec(width: int) -> dict[str, Any]:
+        return {
+            "width": width,
+            "height": {"step": CELL},
+            # Where neither font is there, another may be wider.
+            "padding": {"left": 24, "right": 8, "top": 1, "bottom": 20},
+            "data": {"values": found},
+            "mark": {"type": "rect"},
+            "encoding": {"y": {"field": "row", **axis(rows, LABEL, 0)}, "x": {"field": "column", **axis(columns, LABEL, -90)}, "color": _colours(series)},
+        }
+
+    return _draw(spec)
+
+
+def _tick_count(spans: Sequence[Spanning], ticks: str, width: int) -> Any:
+    # Where hours are not written, ticks between days would look like the day before.
+    days = (spans[-1].end - spans[0].start).days
+    is_by_day = "%d" in ticks and "%H" not in ticks
+    return {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
 
 
 def _parts(where: dict[str, Any], numbers: Sequence[int], series: Sequence[Series]) -> list[dict[str, Any]]:
@@ -154,6 +225,8 @@ def _draw(spec: Callable[[int], dict[str, Any]]) -> list[str]:
     drawn = []
     for name, width in WIDTHS.items():
         svg = vl_convert.vegalite_to_svg({**CHART, **spec(width)}, vl_version=VERSION)
+        # A tenth of a pixel is exact enough. Only outlines are looked at: `<` can't be in a text.
+        svg = PATH.sub(lambda path: DIGITS.sub(lambda number: number[1], path[0]), svg)
         # The page's style decides which of them is seen, and the page says what it shows.
         drawn.append(svg.replace('class="marks"', f'class="{name}" aria-hidden="true"', 1))
     return drawn

@@ -136,7 +136,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         unknown=Unknown(usage.unknown_rows(), usage.unknown_by_caller(), usage.unknown_held.is_exact, len(usage.unknown), usage.unknown.is_exact),
         unauthenticated=Unauthenticated(_probed(found), counted.malformed_without_token, counted.malformed_with_invalid_token),
         callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
-        denials=Denials(denials.rows(first, last, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact),
+        denials=Denials(denials.rows(first, last, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact, denials.times(unit, first, last)),
         log=_log(log, outlying),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,10 +18,11 @@ from .._count.served import served_though_denied
 from .._read import private
 from .._rows import Rows
 from .._terms import Effect, Reason
-from .courses import FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
+from .courses import EPOCH, FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
 if TYPE_CHECKING:
     from .._count.decided import Part
+    from .spans import Unit
 
 # What denied calls of a caller have in common.
 MISSING_SCOPE, OTHER_KIND, OLDER_VERSION = "missing scope", "other kind of token", "older version"
@@ -31,6 +32,8 @@ MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
 
 # How many groups are told apart, and of each how many rows at most and different paths.
 GROUPS, ROWS, PATHS = 5_000, 5, 64
+# Of how many callers it is told when they were denied.
+TIMED_CALLERS = 25
 # From how many different paths on it looks like a probe.
 PROBED_PATHS = 20
 # Of each half an hour a group keeps when each path came first and last, so what came within an hour is exact in whichever order rows come. After a
@@ -98,6 +101,15 @@ class Denied(NamedTuple):
     method: str | None
     target: str | None
     looks_like: str | None
+    is_exact: bool
+
+
+class DeniedSpan(NamedTuple):
+    """The denied calls of one of the callers with most denials from `start` on, in a span of the page; a lower bound where it is not exact."""
+
+    caller: str | None
+    start: datetime
+    denied: int
     is_exact: bool
 
 
@@ -213,6 +225,29 @@ class DenialCounts:
             rows.append(self._row(group, entry, half, course, not has_days_alone, has_statuses, without_time, outlying, calls_of(caller), lacked[caller], had))
         order = {PROBE: 0, MISCONFIGURED: 1, STALE: 2, None: 3}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
+
+    def times(self, unit: Unit | None, first: datetime | None, last: datetime | None) -> Rows[DeniedSpan]:
+        """When the callers with most denials were denied, in spans of this unit."""
+        if unit is None or first is None or last is None:
+            return Rows(DeniedSpan)
+        of_caller: dict[bytes | None, list[tuple[Group, Any]]] = {}
+        for group, entry in self.groups:
+            of_caller.setdefault(group[0], []).append((group, entry))
+        counts = {caller: sum(entry.count for _, entry in groups) for caller, groups in of_caller.items()}
+        callers = sorted(counts, key=lambda caller: (-counts[caller], caller or b"", caller is not None))[:TIMED_CALLERS]
+        spans, period = self.seconds.by_group(), Period(second_of(first), second_of(last))
+        rows = []
+        for caller in callers:
+            found: Counter[datetime] = Counter()
+            is_exact = self.groups.is_exact
+            for group, entry in of_caller[caller]:
+                inside, across = spans.get(self._evidence[group].number, NO_SPANS).within(period)
+                starts, ends = ([unit.floor(EPOCH + timedelta(seconds=second)) for second in seconds] for seconds in (inside.firsts, inside.lasts))
+                is_exact = is_exact and entry.is_exact and not across and starts == ends
+                for start, end, calls in zip(starts, ends, inside.calls):
+                    found[start] += calls if start == end else 0
+            rows += [DeniedSpan(_text(caller), start, found[start], is_exact) for start in sorted(found) if found[start]]
+        return Rows(DeniedSpan, rows)
 
     def _denied(self, part: Part) -> Any:
         """The denied calls, each with what it has in common with others."""

@@ -9,7 +9,7 @@ from .._count.bulk import OutlyingTime
 from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
-from .denials import Denied
+from .denials import Denied, DeniedSpan
 from .orbs import Orbs
 from .proved import Properties
 from .served import Served
@@ -190,10 +190,13 @@ class Decisions(NamedTuple):
 
 
 class Denials(NamedTuple):
-    """The denied calls by what they have in common, first those that look like something; the most frequent groups where `is_exact` is false."""
+    """The denied calls by what they have in common, first those that look like something; the most frequent groups where `is_exact` is false. And
+    when the callers with most denials were denied, in the spans of `times`.
+    """
 
     groups: Rows[Denied]
     is_exact: bool
+    times: Rows[DeniedSpan]
 
 
 class Scopes(NamedTuple):

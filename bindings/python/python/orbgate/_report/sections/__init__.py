@@ -33,7 +33,7 @@ def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         *([calls.served(found.served, found.times.unit, top)] if found.served.calls else []),
         *([] if found.changes is None else [calls.changes(found.changes, found.calls, policy.name, top)]),
         *_proved(found, top),
-        calls.reasons(found),
+        calls.reasons(found, top),
         calls.routes(found, policy, top),
         calls.times(found, top),
         orbs.orbs(found, top),
@@ -43,7 +43,6 @@ def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         scopes.probed(found, top),
         callers.callers(found, top),
         denials.told_apart(found, top),
-        calls.denials(found, top),
     ]
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..charts import MOST_BARS, Bar
+from ..charts import MOST_BARS, Bar, lanes
 from ..numbers import bound, share, shown
 from ..._number import number
 from . import parts
-from .parts import CODE, DENIED, NAME, NO_ROUTE, NUMBER, Section
+from .parts import CODE, DENIED, NAME, NO_ROUTE, NUMBER, Chart, Section
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..figures import CallerCount, Figures
 
 
@@ -43,17 +45,34 @@ def callers(found: Figures, top: int) -> Section:
         for row in denied[:top]
     ]
     columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, **parts.served_column(found), "mostly for": NAME}
-    chart = parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
     by_route = [
         (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
         for row in found.callers.denials[:top]
     ]
     what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "for": NAME}
     tables = [
-        parts.table("Callers denied most", columns, rows, top, len(denied)),
-        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials)),
+        parts.table("Callers denied most", columns, rows, top, len(denied), "callers_counts"),
+        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials), "callers_denials"),
     ]
-    return Section(name, finding, [chart], tables)
+    charts = _over_time(found) or parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
+    return Section(name, finding, charts, tables)
+
+
+def _over_time(found: Figures) -> list[Chart]:
+    """When the callers with most denials were denied."""
+    unit, spans = found.times.unit, found.times.spans
+    of_caller: dict[str | None, dict[datetime, int]] = {}
+    for row in found.denials.times:
+        of_caller.setdefault(row.caller, {})[row.start] = row.denied
+    if unit is None or len(spans) < 2 or len(of_caller) < 2:
+        return []
+    exact = {row.caller for row in found.denials.times if row.is_exact}
+    rows = [
+        Bar(parts.caller(caller), f"{bound(sum(denied.values()), caller in exact)} denied", [denied.get(span.start, 0) for span in spans])
+        for caller, denied in of_caller.items()
+    ]
+    drawn = lanes(rows, spans, DENIED, unit.ticks)
+    return [parts.chart("Callers denied most, over time, each on a scale of its own", drawn, DENIED)._replace(source="denials_times")]
 
 
 def _counts(row: CallerCount) -> tuple[str, str]:

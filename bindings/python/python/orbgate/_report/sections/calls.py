@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..._count.served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED
 from ..._count.text import NO_CALLER
 from ..._number import number
 from ..._terms import Effect
-from ..charts import MOST_BARS, Bar, timeline
+from ..charts import MOST_BARS, Bar, Series, timeline
 from ..findings import CHANGED, SERVER
 from ..numbers import bound, short_routes, share, shown
 from ..served import CALLERS
+from ..spans import Span
 from . import parts
-from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
+from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section, Table
 
 if TYPE_CHECKING:
     from ..._policy import Policy
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ..spans import Unit
 
 
+MISMATCHES = Series(SERVED_THOUGH_DENIED, "deny"), Series(REFUSED_THOUGH_ALLOWED, "idle")
 # In the head of a table, a longer name of a policy is cut in its middle.
 MOST_OF_A_NAME = 31
 
@@ -49,7 +52,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         ]
         columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first caller": CODE, "first row": NUMBER, "its call": CODE}
         if rows:
-            tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind)))
+            tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind), "served_mismatches"))
     callers = [
         (parts.caller(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
         for row in found.callers[:top]
@@ -59,10 +62,15 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in found.times if unit
     ]
     if callers:
-        tables.append(parts.table("Calls served or refused otherwise, by caller", {"caller": CODE, **both}, callers, top, len(found.callers)))
+        tables.append(parts.table("Calls served or refused otherwise, by caller", {"caller": CODE, **both}, callers, top, len(found.callers), "served_callers"))
     if times:
         tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times)))
-    return Section(name, finding, [], tables, definitions=f"{RULE}.")
+    charts = []
+    if unit is not None and len(found.times) > 1:
+        numbers = [(row.served_though_denied, row.refused_though_allowed) for row in found.times]
+        drawn = timeline([Span(row.start, unit.after(row.start), 0, 0) for row in found.times], numbers, MISMATCHES, unit.ticks)
+        charts.append(parts.chart("Calls served or refused otherwise, over time", drawn, *MISMATCHES))
+    return Section(name, finding, charts, tables, definitions=f"{RULE}.")
 
 
 def _first(row: Mismatch) -> str:
@@ -87,10 +95,10 @@ def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Se
     # Versions of a policy are often named alike.
     other, this = (f", {shown(of, MOST_OF_A_NAME)}" if of and found.base_name != policy_name else "" for of in (found.base_name, policy_name))
     columns = {f"by the other policy{other}": NAME, f"by this policy{this}": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
-    return Section(name, finding, [], [parts.table("Calls decided otherwise", columns, rows, top)])
+    return Section(name, finding, [], [parts.table("Calls decided otherwise", columns, rows, top, source="changes_rows")])
 
 
-def reasons(found: Figures) -> Section:
+def reasons(found: Figures, top: int) -> Section:
     denials = [row for row in found.decisions.reasons if row.decision == Effect.DENY]
     finding = "Every call was allowed."
     if denials:
@@ -106,9 +114,10 @@ def reasons(found: Figures) -> Section:
         rows.append((str(row.reason), row.reason.explanation, str(row.decision), calls, part))
     columns = {"reason": NAME, "meaning": WORDS, "decision": NAME, "calls": NUMBER, "share": NUMBER}
     name = "Calls by reason"
-    return Section(
-        "Allowed and denied", finding, [parts.bars(name, drawn, ALLOWED, DENIED)], [parts.table(name, columns, rows, len(rows))]
-    )
+    tables = [parts.table(name, columns, rows, len(rows))]
+    if denied := [row for row in found.decisions.outcomes if row.decision == Effect.DENY]:
+        tables.append(_denials(denied, top))
+    return Section("Allowed and denied", finding, parts.bars(name, drawn, ALLOWED, DENIED), tables)
 
 
 def routes(found: Figures, policy: Policy, top: int) -> Section:
@@ -120,8 +129,8 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     if nowhere:
         finding += f" Denied before a route was known: {number(nowhere, 'call')}."
     # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
-    reached = [row for row in found.decisions.routes if row.route is not None or row.scope is not None] or found.decisions.routes
-    also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere and len(reached) < len(found.decisions.routes) else ""
+    reached = [row for row in found.decisions.routes if row.route is not None or row.scope is not None]
+    also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere else ""
     names = short_routes([parts.location(row) for row in reached[:MOST_BARS]])
     drawn = [Bar(name, parts.denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]
     lines = {str(route): number(route.line) for route in policy.routes()}
@@ -140,7 +149,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"denied mostly for": NAME}
     name = "Calls by route"
-    return Section("Routes", finding, [parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached), also=also)], [parts.table(name, columns, rows, top)])
+    return Section("Routes", finding, parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached), also=also), [parts.table(name, columns, rows, top, source="decisions_routes")])
 
 
 def times(found: Figures, top: int) -> Section:
@@ -165,16 +174,12 @@ def times(found: Figures, top: int) -> Section:
     if found.times.outlying:
         far = [(row.named, number(row.calls), shown(row.where)) for row in found.times.outlying[:top]]
         columns = {"time (UTC)": NAME, "calls": NUMBER, "first at": CODE}
-        tables.append(parts.table("Times far from all others", columns, far, top, len(found.times.outlying)))
+        tables.append(parts.table("Times far from all others", columns, far, top, len(found.times.outlying), "times_outlying"))
     return Section(name, finding, charts, tables)
 
 
-def denials(found: Figures, top: int) -> Section:
-    name = "Denials"
-    denials = [row for row in found.decisions.outcomes if row.decision == Effect.DENY]
-    if not denials:
-        return Section(name, "No call was denied.", [], [])
-    finding = "Denied calls by reason and route, each with its first call as an example; queries are left out."
+def _denials(denied: Sequence[Outcome], top: int) -> Table:
+    """The denied calls, each with its first one as an example, without its query."""
     rows = [
         (
             str(row.reason) if row.detail is None else f"{row.reason}: {row.detail}",
@@ -182,10 +187,10 @@ def denials(found: Figures, top: int) -> Section:
             number(row.calls),
             _example(row),
         )
-        for row in denials
+        for row in denied
     ]
     columns = {"reason": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
-    return Section(name, finding, [], [parts.table("Denied calls by reason and route", columns, rows, top)])
+    return parts.table("Denied calls by reason and route", columns, rows, top, source="decisions_outcomes")
 
 
 def _example(denial: Outcome) -> str:

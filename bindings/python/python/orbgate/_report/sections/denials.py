@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 CAPTIONS = {PROBE: "Callers that look like a probe", MISCONFIGURED: "Callers that look like a misconfigured client", STALE: "Callers that look like a stale client"}
 # Of how many scopes that a client lacks the page has a sentence each.
 MOST_REASONS = 3
+# And how many of a group's first rows are named; a bundle has more.
+MOST_ROWS = 3
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
@@ -47,13 +49,19 @@ def told_apart(found: Figures, top: int) -> Section:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
     period = None if found.times.first is None or found.times.last is None else Period(second_of(found.times.first), second_of(found.times.last))
     tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, period, found.denials.is_exact, top)) is not None]
-    groups = sorted(rows, key=lambda row: (-row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
+    # By risk: first what looks like something.
+    groups = sorted(rows, key=lambda row: (_risk(row), -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
         (parts.caller(row.caller), _common(row), shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
         for row in groups[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
-    return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows))], definitions=definitions)
+    return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows), "denials_groups")], definitions=definitions)
+
+
+def _risk(row: Denied) -> int:
+    """What may do most harm has the least."""
+    return len(CAPTIONS) if row.looks_like is None else [*CAPTIONS].index(row.looks_like)
 
 
 def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exact: bool, top: int) -> Table | None:
@@ -67,7 +75,7 @@ def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exa
         more = [number(len(groups) - MOST_REASONS, "more scope")] if len(groups) > MOST_REASONS else []
         listed.append((parts.caller(caller), ". Also, ".join([*because, *more]), _rows(groups[0]), parts.call(groups[0].method, groups[0].target)))
     columns = {"caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
-    return parts.table(CAPTIONS[what], columns, listed, top, len(by_caller)) if listed else None
+    return parts.table(CAPTIONS[what], columns, listed, top, len(by_caller), "denials_groups") if listed else None
 
 
 def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
@@ -82,14 +90,14 @@ def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
     if row.looks_like == MISCONFIGURED:
         before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
         lacked = f"lacked {shown(row.scope)}" if row.pattern == MISSING_SCOPE else f"had no user's token for {shown(row.scope)}"
-        who, them = "calls without a caller" if row.caller is None else "calls of this caller", "it" if row.caller_lacks == 1 else "them"
-        all_lacked = f"in all, denied {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
-        return f"{calls} {lacked}{before}, half of them within {_half(row, period)}{_carried(row)}; {all_lacked}{_stopped(row, period)}"
+        who, them = "calls without a caller" if row.caller is None else "this caller", "it" if row.caller_lacks == 1 else "them"
+        all_lacked = f"in all, {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
+        return f"{calls} {lacked}{before}{_carried(row)}; {all_lacked}{_stopped(row, period)}"
     if row.looks_like == STALE:
         return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, period)}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
-    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed)} of them malformed{rapid}{most}{_when(row, period)}"
+    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed) if row.malformed else 'none'} of them malformed{rapid}{most}{_when(row, period)}"
 
 
 def _carried(row: Denied) -> str:
@@ -171,5 +179,6 @@ def _time(time: object) -> str:
 
 
 def _rows(row: Denied) -> str:
-    more: Sequence[str] = ["…"] if row.calls > len(row.rows) else []
-    return ", ".join([*map(number, row.rows), *more])
+    first = row.rows[:MOST_ROWS]
+    more: Sequence[str] = ["…"] if row.calls > len(first) else []
+    return ", ".join([*map(number, first), *more])

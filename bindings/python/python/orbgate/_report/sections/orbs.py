@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from ..orbs import AnsweredOrbs, Charged, Orbs
     from ..spans import Unit
 
-HERE = {"orbs stated": NUMBER, "calls": NUMBER, "calls unstated": NUMBER}
-# For an invoice: the same orbs and calls by what the server did.
-ANSWERED = {"orbs served": NUMBER, "orbs refused": NUMBER, "orbs unknown": NUMBER, "calls served": NUMBER, "unstated served": NUMBER}
-THERE = {"other policy: orbs stated": NUMBER, "its calls": NUMBER, "its calls unstated": NUMBER}
+# The numbers of a row, and its columns. Orbs and unstated calls that are zero in all have none.
+COLUMNS = {
+    "orbs": "orbs stated", "calls": "calls", "unstated": "calls unstated",
+    # For an invoice: the same orbs and calls by what the server did.
+    "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown", "served_calls": "calls served", "served_unstated": "unstated served",
+    "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls unstated",
+}
+ALWAYS = "orbs", "served_orbs", "base_orbs"
 
 
 def orbs(found: Figures, top: int) -> Section:
@@ -36,8 +40,7 @@ def orbs(found: Figures, top: int) -> Section:
         finding += _left_out(of)
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], [])
-    has_base = bool(of.total.base_calls)
-    return Section(name, finding, _charts(of, unit), _tables(of, unit, has_base, found.served.calls > 0, top))
+    return Section(name, finding, _charts(of, unit), _tables(of, unit, found.served.calls > 0, top))
 
 
 def _sum(of: Charged, has_statuses: bool) -> str:
@@ -109,7 +112,7 @@ def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
     routes = consuming[:MOST_BARS]
     names = short_routes([parts.location(row) for row in routes])
     drawn = [Bar(name, _said(row), (row.orbs if of.total.orbs else row.calls,)) for name, row in zip(names, routes)]
-    charts = [parts.bars(f"{what}, by route", drawn, CONSUMING, count=len(consuming))] if drawn else []
+    charts = parts.bars(f"{what}, by route", drawn, CONSUMING, count=len(consuming))
     if unit is not None and len(of.times) > 1 and any(span.calls for span in of.times):
         over_time = timeline(of.times, [(span.orbs if of.total.orbs else span.calls,) for span in of.times], [CONSUMING], unit.ticks)
         charts.append(parts.chart(f"{what}, over time", over_time, CONSUMING))
@@ -122,23 +125,32 @@ def _said(row: Any) -> str:
     return number(row.orbs, "orb") + (f", {number(row.unstated, 'call')} unstated" if row.unstated else "")
 
 
-def _tables(of: Orbs, unit: Unit | None, has_base: bool, has_statuses: bool, top: int) -> list[Table]:
-    columns = HERE | (ANSWERED if has_statuses else {}) | (THERE if has_base else {})
-    routes = [(parts.location(row), shown(row.scope), *_numbers(row, has_statuses)) for row in of.routes]
-    scopes = [(shown(row.scope), *_numbers(row, has_statuses)) for row in of.scopes]
-    callers = [(parts.caller(row.caller), *_numbers(row, has_statuses, row.is_exact)) for row in of.callers[:top]]
+def _tables(of: Orbs, unit: Unit | None, has_statuses: bool, top: int) -> list[Table]:
+    names = [name for name in COLUMNS if _is_shown(name, of.total, has_statuses)]
+    columns = {COLUMNS[name]: NUMBER for name in names}
+
+    def numbers(row: Any, is_exact: bool = True) -> Sequence[str]:
+        return [bound(getattr(row, name), is_exact) for name in names]
+
+    routes = [(parts.location(row), shown(row.scope), *numbers(row)) for row in of.routes]
+    scopes = [(shown(row.scope), *numbers(row)) for row in of.scopes]
+    callers = [(parts.caller(row.caller), *numbers(row, row.is_exact)) for row in of.callers[:top]]
     tables = [
-        parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top),
-        parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top),
-        parts.table("Orbs by caller", {"caller": CODE, **columns}, callers, top, len(of.callers)),
+        parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top, source="orbs_routes"),
+        parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top, source="orbs_scopes"),
+        parts.table("Orbs by caller", {"caller": CODE, **columns}, callers, top, len(of.callers), "orbs_callers"),
     ]
     if unit is not None:
-        times = [(unit.label(row.start), *_numbers(row, has_statuses)) for row in of.times if row.calls or row.base_calls]
+        times = [(unit.label(row.start), *numbers(row)) for row in of.times if row.calls or row.base_calls]
         tables.append(parts.table("Orbs over time", {"from (UTC)": NAME, **columns}, times, len(times)))
     return tables
 
 
-def _numbers(row: Any, has_statuses: bool, is_exact: bool = True) -> Sequence[str]:
-    answered = (row.served_orbs, row.refused_orbs, row.unknown_orbs, row.served_calls, row.served_unstated) if has_statuses else ()
-    numbers = row.orbs, row.calls, row.unstated, *answered, row.base_orbs, row.base_calls, row.base_unstated
-    return [bound(count, is_exact) for count in numbers if count is not None]
+def _is_shown(name: str, total: Charged, has_statuses: bool) -> bool:
+    """Whether a number has a column: a column of zeros says no more than the sentence above it."""
+    of_policy = {"base": bool(total.base_calls), "served": has_statuses, "refused": has_statuses, "unknown": has_statuses}
+    # Without any amount, all calls are unstated.
+    is_of_amounts = name.endswith(("orbs", "unstated"))
+    if not total.orbs and not total.base_orbs and is_of_amounts:
+        return False
+    return of_policy.get(name.split("_")[0], True) and (not is_of_amounts or name in ALWAYS or bool(getattr(total, name)))

@@ -23,7 +23,7 @@ NO_ROUTE = "(no route)"
 # What a column has: words, names that are not broken, code of any length, numbers.
 WORDS, NAME, CODE, NUMBER = "words", "name", "code", "number"
 ALLOWED, DENIED = Series("allowed", "allow"), Series("denied", "deny")
-CONSUMING, UNUSED = Series("consume orbs", "orbs"), Series("granted, never used", "idle")
+CONSUMING, UNUSED, USED = Series("consume orbs", "orbs"), Series("granted, never used", "idle"), Series("used", "allow")
 UNKNOWN = Series("carried, and not of the policy", "idle")
 
 
@@ -32,31 +32,46 @@ BY_POLICY = "Denied means denied by this policy, decided anew for each call, wha
 
 # From more rows on a table says how many it has, and folds in all but the first ones.
 FEW_ROWS, SEEN = 8, 5
+# In characters: how wide half of a page is, what lies between two columns, and from where on a cell is broken.
+HALF_A_PAGE, GAP, WIDEST_CELL = 71, 2, 40
 
 
 class Chart(NamedTuple):
-    """A chart: what it shows, in its widths, what its colours mean, how many bars it leaves out, and what else has none."""
+    """A chart: what it shows, in its widths, what its colours mean, how many of its marks it leaves out, what else has none, and the table of
+    a bundle that has its numbers, if it isn't beside the chart.
+    """
 
     about: str
     drawings: Sequence[Markup]
     series: Sequence[Series]
     more: int = 0
     also: str = ""
+    mark: str = "bar"
+    source: str = ""
 
     @property
     def said(self) -> str:
-        """What has no bar."""
-        more = [f"and {number(self.more)} more without a bar"] if self.more else []
-        return "; ".join([*more, *([f"{self.also} has no bar"] if self.also else [])])
+        """What has no mark."""
+        more = [f"and {number(self.more)} more without a {self.mark}"] if self.more else []
+        return "; ".join([*more, *([f"{self.also} has no {self.mark}"] if self.also else [])])
 
 
 class Table(NamedTuple):
-    """A table of columns, each with what it has; `more` is how many rows it leaves out."""
+    """A table of columns, each with what it has; `more` is how many rows it leaves out, and `source` the table of a bundle that has all of them."""
 
     caption: str
     columns: dict[str, str]
     rows: Sequence[Sequence[str]]
     more: int
+    source: str = ""
+
+    @property
+    def is_broad(self) -> bool:
+        """Whether half of a wide page is too narrow for it."""
+        # A name of a column may be broken, a name in a cell may not.
+        heads = (max(map(len, name.split())) for name in self.columns)
+        columns = zip(heads, *([min(len(cell), WIDEST_CELL) for cell in row] for row in self.rows[: len(self.rows) - self.folded]))
+        return sum(map(max, columns)) > HALF_A_PAGE - GAP * len(self.columns)
 
     @property
     def folded(self) -> int:
@@ -66,8 +81,10 @@ class Table(NamedTuple):
     @property
     def said(self) -> str:
         """How many rows there are, where that cannot be seen at once."""
-        rows = number(len(self.rows), "row")
-        return f"{rows}, and {number(self.more)} more" if self.more else rows if len(self.rows) > FEW_ROWS else ""
+        if not self.more:
+            return ""
+        rows = "" if self.folded else f"{number(len(self.rows), 'row')}, and "
+        return f"{rows}{number(self.more)} more{f' in the table {self.source} of a bundle' if self.source else ''}"
 
 
 class Section(NamedTuple):
@@ -109,10 +126,12 @@ def call(method: str | None, target: str | None) -> str:
     return "asked by scope" if method is None and target is None else f"{shown(method)} {shown(target)}"
 
 
-def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None, also: str = "") -> Chart:
-    """Bars of the first rows; `count` is how many rows there are, if that is more than are given, `also` what is none of them."""
+def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None, also: str = "") -> list[Chart]:
+    """A chart of the first rows, or none: one bar says no more than its number. `count` is how many rows there are, if that is more than are given, `also` what is none of them."""
+    if len(rows) < 2:
+        return []
     more = (len(rows) if count is None else count) - charts.MOST_BARS
-    return chart(about, charts.bars(rows, series), *series)._replace(more=max(0, more), also=also)
+    return [chart(about, charts.bars(rows, series), *series)._replace(more=max(0, more), also=also)]
 
 
 def chart(about: str, drawings: Sequence[str], *series: Series) -> Chart:
@@ -121,9 +140,10 @@ def chart(about: str, drawings: Sequence[str], *series: Series) -> Chart:
 
 
 def table(
-    caption: str, columns: dict[str, str], rows: Sequence[Sequence[str]], top: int, count: int | None = None
+    caption: str, columns: dict[str, str], rows: Sequence[Sequence[str]], top: int, count: int | None = None, source: str = ""
 ) -> Table:
-    return Table(caption, columns, rows[:top], max(0, (len(rows) if count is None else count) - top))
+    """A table of the first rows; `count` is how many there are, if that is more than are given."""
+    return Table(caption, columns, rows[:top], max(0, (len(rows) if count is None else count) - top), source)
 
 
 def directions(found: Changes) -> str:

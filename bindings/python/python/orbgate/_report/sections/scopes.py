@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..._read.columns import SPACE
-from ..charts import MOST_BARS, Bar
+from ..charts import MOST_BARS, Bar, matrix
 from ..findings import UNKNOWN as UNKNOWN_SCOPES
 from ..findings import UNUSED as UNUSED_GRANTS
 from ..numbers import bound, short_routes, shown
 from . import parts
-from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, WORDS, Section, Table
+from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, USED, WORDS, Chart, Section, Table
 
 if TYPE_CHECKING:
     from ..._policy import Policy
     from ..figures import CallerScope, Figures
 
+# How many scopes the chart of callers has.
+MOST_SCOPES = 12
 # What may be wrong with a scope, by the signs of it, the first that has one; without any of them nothing need be.
 ERRORS = {"the text of a list, no list": '["', "a comma, where spaces divide scopes": ",", "a space inside one scope": SPACE}
 ANOTHER = "of another service, or misspelt"
@@ -43,15 +45,33 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
         by_caller += _unnamed(found)
     if not found.unused:
         finding = f"Granted scopes that the policy has: {number(len(found.scopes.granted))}. Each was used by somebody.{by_caller}{_invalid(found)}"
-        return Section(name, finding, [], tables)
+        return Section(name, finding, _held(found) if tables else [], tables)
     of_all = f"{number(len(found.unused))} of {number(len(found.scopes.granted), 'granted scope')} that the policy has"
     finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}{_invalid(found)}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
     rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
     columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
-    chart = parts.bars("Calls whose token carries an unused scope", drawn, UNUSED)
-    return Section(name, finding, [chart], [parts.table("Scopes granted and used by nobody", columns, rows, top), *tables])
+    charts = _held(found) or parts.bars("Calls whose token carries an unused scope", drawn, UNUSED)
+    return Section(name, finding, charts, [parts.table("Scopes granted and used by nobody", columns, rows, top, source="scopes_granted"), *tables])
+
+
+def _held(found: Figures) -> list[Chart]:
+    """The callers who hold most that they never use, by scope."""
+    held: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+    for use in found.scopes.by_caller:
+        held[use.caller][use.scope] = bool(use.used)
+    unused = {caller: sum(not is_used for is_used in scopes.values()) for caller, scopes in held.items()}
+    callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-unused[caller], caller))
+    first = callers[:MOST_BARS]
+    scopes = Counter(scope for caller in first for scope, is_used in held[caller].items() if not is_used)
+    # First those that most of them never use.
+    names = sorted({scope for caller in first for scope in held[caller]}, key=lambda scope: (-scopes[scope], scope))[:MOST_SCOPES]
+    cells = [(row, column, USED if held[caller][scope] else UNUSED) for row, caller in enumerate(first) for column, scope in enumerate(names) if scope in held[caller]]
+    if len(first) < 2 or len(names) < 2:
+        return []
+    drawn = matrix([shown(caller) for caller in first], [shown(scope) for scope in names], cells, (USED, UNUSED))
+    return [parts.chart("Scopes that callers hold, used and never used", drawn, USED, UNUSED)._replace(more=len(callers) - len(first), mark="row", source="scopes_by_caller")]
 
 
 def _unused_by_caller(found: Figures, top: int) -> list[Table]:
@@ -66,7 +86,7 @@ def _unused_by_caller(found: Figures, top: int) -> list[Table]:
         for caller in callers[:top]
     ]
     columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
-    return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(callers))] if rows else []
+    return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(callers), "scopes_by_caller")] if rows else []
 
 
 def unknown(found: Figures, policy: Policy, top: int) -> Section:
@@ -83,15 +103,15 @@ def unknown(found: Figures, policy: Policy, top: int) -> Section:
     names = [scope.scope for scope in policy.scopes()]
     rows = [(shown(row.scope), _meant(row.scope, names), bound(row.granted, row.is_exact)) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (row.granted,)) for row, (scope, _, calls) in zip(first, rows)]
-    chart = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown.different)
-    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown.different)]
+    charts = parts.bars("Calls whose token carries an unknown scope", drawn, UNKNOWN, count=found.unknown.different)
+    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "what may be wrong": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown.different, "unknown_scopes")]
     if found.unknown.by_caller:
         holders = bound(len({row.caller for row in found.unknown.by_caller}), found.unknown.by_caller_is_exact, "caller")
         finding += f" They are carried by tokens of {holders}.{_unnamed(found)}"
         held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown.by_caller[:top]]
         columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
-        tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown.by_caller)))
-    return Section(name, f"{finding}{_invalid(found)}", [chart], tables)
+        tables.append(parts.table("Who carries scopes that the policy does not have", columns, held, top, len(found.unknown.by_caller), "unknown_by_caller"))
+    return Section(name, f"{finding}{_invalid(found)}", charts, tables)
 
 
 def _invalid(found: Figures) -> str:
@@ -124,10 +144,10 @@ def missing(found: Figures, top: int) -> Section:
     finding = f"Denied only because a scope was missing: {number(calls, 'call')}, which lacked {lacked}."
     drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.scopes.missing]
     short = iter(short_routes([route for row in found.scopes.missing for route in row.routes]))
-    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes])) for row in found.scopes.missing]
+    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes], 2)) for row in found.scopes.missing]
     columns = {"scope": CODE, "denied calls": NUMBER, "routes that were called": CODE}
-    chart = parts.bars("Denied calls by the scope that they lacked", drawn, DENIED)
-    return Section(name, finding, [chart], [parts.table("Scopes that denied calls lacked", columns, rows, top)])
+    charts = parts.bars("Denied calls by the scope that they lacked", drawn, DENIED)
+    return Section(name, finding, charts, [parts.table("Scopes that denied calls lacked", columns, rows, top, source="scopes_missing")])
 
 
 def probed(found: Figures, top: int) -> Section:
@@ -151,5 +171,5 @@ def probed(found: Figures, top: int) -> Section:
     drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.unauthenticated.routes)]
     rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.unauthenticated.routes]
     columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
-    chart = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(found.unauthenticated.routes))
-    return Section(name, finding, [chart], [parts.table("Routes and paths called without a valid token", columns, rows, top)])
+    charts = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(found.unauthenticated.routes))
+    return Section(name, finding, charts, [parts.table("Routes and paths called without a valid token", columns, rows, top, source="unauthenticated_routes")])
