@@ -387,8 +387,8 @@ names of parameters are equivalent. The text lists changes up to 16 MiB, and
 says how many are left; --json lists all.
 
 A last line says for which kinds of changes it fails, in --json `fails`.
-Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost` (an
-amount is not stated) and `removed`. Without it, and without --allow-wider,
+Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost`
+(an amount is not stated) and `removed`. Without it, and without --allow-wider,
 `wider`, `cheaper` and `other-cost` fail.
 
 With --json, `wider`, `narrower` and `payer` of a change are null or a request

@@ -375,6 +375,21 @@ mod tests {
         arguments
     }
 
+    /// A longer line is wrapped, and an example then no longer works as it is shown.
+    #[test]
+    fn the_help_fits_in_80_columns() {
+        let mut root = command();
+        root.build();
+        for (path, command) in leaves(&root, &[]) {
+            let texts = [command.get_after_help(), command.get_before_help()];
+            for text in texts.into_iter().flatten() {
+                let text = text.to_string();
+                let long = text.lines().find(|line| line.chars().count() > 80);
+                assert_eq!(long, None, "{path:?}");
+            }
+        }
+    }
+
     #[test]
     fn an_option_that_a_command_does_not_have_is_an_error() {
         let mut root = command();

@@ -86,7 +86,7 @@ orbgate decide [OPTIONS] <METHOD> <TARGET>
 
 const HELP: &str = "\
 Examples:
-  orbgate decide GET /api/v1/external/orbs --token user --scopes 'read:orbs read:vox'
+  orbgate decide GET /api/v1/external/orbs --token user --scopes read:orbs
   orbgate decide POST /api/v1/external/voxies/prompt/run \\
       --token organisation --scopes write:voxies --allow-bonus-orbs --json
   orbgate decide --scope read:inference --token user --scopes read:inference

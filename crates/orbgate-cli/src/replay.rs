@@ -234,14 +234,14 @@ A line is a request, by route or by scope:
    \"token\":{\"kind\":\"user\",\"scopes\":\"read:orbs\"},\"allow_bonus_orbs_use\":true}
   {\"scope\":\"read:orbs\",\"token\":{\"kind\":\"organisation\",\"scopes\":[\"read:orbs\"]}}
 (each on one line). `token` may be null or absent; `scopes` and
-`allow_bonus_orbs_use` may be absent. A line that is not a request is answered in
-its location by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
+`allow_bonus_orbs_use` may be absent. A line that is not a request is answered
+in its location by {\"error\":{\"line\":N,\"message\":\"…\"}}, and the rest goes on.
 
 Examples:
   orbgate replay requests.jsonl > decisions.jsonl
   zcat requests.jsonl.gz | orbgate replay | grep -c scope_missing
   orbgate replay requests.jsonl --policy next.yaml | diff decisions.jsonl -
-  orbgate replay requests.jsonl --about | grep no_token  # which routes were tried
+  orbgate replay requests.jsonl --about | grep no_token  # routes tried
   orbgate replay requests.jsonl --shadow next.yaml | grep disagreement
   orbgate replay requests.jsonl --public 'GET /healthz' > decisions.jsonl
 

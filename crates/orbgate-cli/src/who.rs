@@ -135,4 +135,4 @@ Examples:
 Exit codes:
   0  at least one token may make the call
   1  none may
-  2  could not run: bad usage or policy, no tokens, or a line that is not a token";
+  2  could not run: bad usage or policy, no tokens, or a line that is no token";

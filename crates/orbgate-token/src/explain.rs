@@ -15,6 +15,7 @@ use crate::json::Member;
 use crate::keys::Keys;
 use crate::kind::KindRules;
 use crate::scope::ScopeFormat;
+use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Verifier, since_epoch};
 
 /// What a verifier makes of a token, in words: see [`Verifier::explain`].
@@ -52,20 +53,17 @@ impl Verifier {
             Some(keys) => self.judged(token, keys, now),
             None => self.unsigned(token, now),
         };
-        let (kind, scopes) = match &judged {
-            Ok((kind, scopes)) => (Some(*kind), Some(scopes.as_ref().to_owned())),
-            Err(_) => (None, None),
-        };
-        let refused = match judged {
-            Ok((TokenKind::Unknown, _)) => Some(TokenError::UnknownKind),
+        let refused = match &judged {
+            Ok(verified) if verified.kind() == TokenKind::Unknown => Some(TokenError::UnknownKind),
             Ok(_) => None,
-            Err(error) => Some(error),
+            Err(error) => Some(*error),
         };
+        let verified = judged.ok();
         Explanation {
             refused,
             hint: refused.and_then(|error| self.hint(error, token, now)),
-            kind,
-            scopes,
+            kind: verified.as_ref().map(VerifiedToken::kind),
+            scopes: verified.map(|verified| verified.scopes().to_owned()),
             is_signature_checked: keys.is_some() && cfg!(feature = "aws-lc-rs"),
         }
     }
@@ -73,8 +71,7 @@ impl Verifier {
     /// The same verdict as that of [`verify`](Self::verify).
     #[cfg(feature = "aws-lc-rs")]
     fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
-        let verified = self.verify(token, keys, now)?;
-        Ok((verified.kind(), verified.scopes().into()))
+        self.verify(token, keys, now)
     }
 
     /// The same verdict but for the signature, which this build can't check.
@@ -93,11 +90,10 @@ impl Verifier {
         if !algorithm.is_some_and(|algorithm| allowed.contains(algorithm)) {
             return Err(TokenError::Algorithm);
         }
-        let stated = opened.stated();
-        stated.audience?;
-        stated.validity?.check(opened.issuer, since_epoch(now)?)?;
-        let rest = stated.rest?;
-        Ok((rest.kind, rest.scopes))
+        let fingerprint = Fingerprint::of(token);
+        opened
+            .stated()
+            .judge(opened.issuer, opened.name, fingerprint, since_epoch(now)?)
     }
 
     fn hint(&self, error: TokenError, token: &[u8], now: SystemTime) -> Option<String> {
@@ -143,9 +139,15 @@ impl Verifier {
                     Some(typ) => format!("its `typ` is {}", quoted(typ)),
                     None => "it has no `typ`".to_owned(),
                 };
-                let typ = compact.header.typ.as_deref().unwrap_or("''");
+                let typ = compact.header.typ.as_deref().unwrap_or_default();
+                // The token is not trusted, and this goes into a configuration: only a media type does.
+                let is_media_type =
+                    |byte: u8| byte.is_ascii_alphanumeric() || b"+-./".contains(&byte);
+                if !typ.bytes().all(is_media_type) {
+                    return Some(has);
+                }
                 Some(format!(
-                    "{has}. If this issuer's access tokens look like that, write `extra_types: [{typ}]`; ID tokens often do"
+                    "{has}. If this issuer's access tokens look like that, write `extra_types: ['{typ}']`; ID tokens often do"
                 ))
             }
             TokenError::Issuer => {
@@ -162,8 +164,7 @@ impl Verifier {
     }
 }
 
-/// Whose token it is, and its scopes.
-type Judged = Result<(TokenKind, Box<str>), TokenError>;
+type Judged = Result<VerifiedToken, TokenError>;
 
 /// The hint for a token that can't be taken apart.
 fn form(error: TokenError, token: &[u8]) -> Option<String> {

@@ -185,7 +185,7 @@ pub(crate) struct Opened<'a> {
     /// The index of the issuer that the token says it is from.
     pub(crate) index: usize,
     pub(crate) issuer: &'a Issuer,
-    name: &'a Arc<str>,
+    pub(crate) name: &'a Arc<str>,
 }
 
 impl Opened<'_> {

@@ -41,8 +41,15 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Those that have as many segments as this template has, as a shape; `None` where there are none.
+    /// Those that have as many segments as this template has, as a shape; `None` where there are none. If only a template is meant,
+    /// another has none.
     pub(super) fn like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
+        self.form_like(template)
+            .filter(|own| !self.is_template || own == template)
+    }
+
+    /// The same, also of other templates.
+    pub(super) fn form_like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
         let slash = usize::from(template.last() == Some(&Some("")));
         let length = template.len().saturating_sub(slash);
         // With `/` alone, the path `/` has no segment.
@@ -62,17 +69,8 @@ impl Paths {
         is_like.then_some(own)
     }
 
-    /// Whether it is this template.
-    pub(super) fn is(&self, template: &Shape<'_>) -> bool {
-        let own = self.segments.iter().map(Option::as_deref);
-        own.eq(template.iter().copied())
-    }
-
     /// Whether all paths that a template decides are among them.
     pub(super) fn have_all_of(&self, template: &Shape<'_>) -> bool {
-        if self.is_template {
-            return self.is(template);
-        }
         let own = self.like(template);
         own.is_some_and(|own| {
             let mut segments = own.iter().zip(template);

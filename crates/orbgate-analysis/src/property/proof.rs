@@ -192,7 +192,7 @@ impl<'e, 'p> Search<'e, 'p> {
             !calls.iter().any(|calls| has_all(calls, &rule))
         })?;
         Some(format!(
-            "`{one}` is that route alone, and `{}` decides some paths that look like its; with `*` in place of `{{…}}`, both are meant",
+            "`{one}` means only that route, and `{}` decides other paths of the same form: to mean both, write `*` in place of `{{…}}`",
             route.as_str()
         ))
     }
@@ -203,7 +203,8 @@ impl<'e, 'p> Search<'e, 'p> {
             return Vec::new();
         };
         let is_beside = |template: &&Template<'e>| {
-            let own = paths.like(template.shape()).filter(|_| paths.is_template);
+            let own = paths.form_like(template.shape());
+            let own = own.filter(|_| paths.is_template);
             own.is_some_and(|own| own != template.shape() && fit_together(&own, template.shape()))
         };
         let routes = self
@@ -234,8 +235,7 @@ impl<'e, 'p> Search<'e, 'p> {
                     let Some(own) = paths.like(template.shape()) else {
                         continue;
                     };
-                    let is_other = paths.is_template && !paths.is(template.shape());
-                    if is_other || !fit_together(&own, template.shape()) {
+                    if !fit_together(&own, template.shape()) {
                         continue;
                     }
                     let target = self.spelling.of_both(&own, template.shape());

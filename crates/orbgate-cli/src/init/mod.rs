@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-/// Each file with its text.
+/// Each file with its text, in which `VERSION` is this program's.
 const FILES: [(&str, &str); 4] = [
     ("policy.yaml", include_str!("policy.yaml")),
     ("policy.test.yaml", include_str!("policy.test.yaml")),
@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     for (name, text) in FILES {
         let path = arguments.folder.join(name);
         let shown = path.display().to_string();
-        match write(&path, text) {
+        let text = text.replace("VERSION", env!("CARGO_PKG_VERSION"));
+        match write(&path, &text) {
             Ok(()) => output::print(|out| writeln!(out, "{}", one_line(&shown)))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let shown = one_line(&shown);

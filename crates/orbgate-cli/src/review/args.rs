@@ -57,13 +57,13 @@ impl Arguments {
 const HELP: &str = "\
 One page has what `orbgate diff` says of the two policies, what calls cost
 otherwise, what `orbgate lint` finds in the new one, which findings are newly
-suppressed, and how the cases of --tests end with it, no matter which policy they
-name. In Markdown it has at most 60,000 characters. With an old policy that has
-errors, nothing is compared: that passes with --allow-wider only. A last line says
-why it fails, in --json `fails`.
+suppressed, and how the cases of --tests end with it, no matter which policy
+they name. In Markdown it has at most 60,000 characters. With an old policy that
+has errors, nothing is compared: that passes with --allow-wider only. A last
+line says why it fails, in --json `fails`.
 
-Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost` (an
-amount is not stated) and `removed`. Without it, and without --allow-wider,
+Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost`
+(an amount is not stated) and `removed`. Without it, and without --allow-wider,
 `wider`, `cheaper` and `other-cost` fail.
 
 Examples:

@@ -43,17 +43,17 @@ fn percent(text: &str) -> Result<u8, String> {
 const HELP: &str = "\
 A file of cases:
   orbgate_test: 1
-  policy: policy.yaml          # in this file's folder; absent, the built-in policy
+  policy: policy.yaml    # in this file's folder; absent, the built-in policy
   cases:
     # REQUEST | TOKEN | EXPECTED | ROUTE, which may be absent
-    - GET /v1/items | user read:items | allow free
-    - POST /v1/items/7 bonus | user write:items | allow 5 bonus | POST /v1/items/{id}
+    - GET /v1/items | user read:items | allow free | GET /v1/items
+    - POST /v1/items/7 bonus | user write:items | allow 5 bonus
     - GET /v1/items | none | no_token
     - name: readers do not write
       request: POST /v1/items
       token: organisation read:items
       expect: scope_missing
-  properties:                  # of all requests, proved: CLAIM | CALLERS | CALLS, CALLS
+  properties:            # proved for all requests: CLAIM | CALLERS | CALLS
     - never | organisation * | POST /v1/*
     - only | user read:items | GET /v1/items, GET /v1/items/{id}
     - at most 5 orbs | any * | *

@@ -68,7 +68,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Stop> {
-    input::read(path, MOST).map_err(Stop::Error)
+    let bytes = input::read(path, MOST.saturating_add(1)).map_err(Stop::Error)?;
+    match u64::try_from(bytes.len()) {
+        Ok(length) if length <= MOST => Ok(bytes),
+        _ => Err(Stop::Error(format!(
+            "`{}` has more than {MOST} bytes",
+            path.display()
+        ))),
+    }
 }
 
 fn verifier(path: &Path) -> Result<Verifier, Stop> {

@@ -2,6 +2,7 @@
 
 use core::convert::Infallible;
 use std::io;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use http_body_util::Full;
@@ -20,8 +21,7 @@ pub(super) async fn serve(port: u16) -> io::Result<Exit> {
     // Not a setting: nobody else can ask.
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let issuer: &'static TestIssuer =
-        Box::leak(Box::new(TestIssuer::new(&url).map_err(io::Error::other)?));
+    let issuer = Arc::new(TestIssuer::new(&url).map_err(io::Error::other)?);
     output::explain(|err| {
         writeln!(
             err,
@@ -35,7 +35,8 @@ pub(super) async fn serve(port: u16) -> io::Result<Exit> {
     });
     loop {
         let (stream, _) = listener.accept().await?;
-        let service = service_fn(move |request| core::future::ready(answer(issuer, &request)));
+        let issuer = Arc::clone(&issuer);
+        let service = service_fn(move |request| core::future::ready(answer(&issuer, &request)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         // A connection that breaks is the client's concern.
         drop(tokio::spawn(async move { drop(connection.await) }));

@@ -20,6 +20,14 @@ fn the_first_policy_passes_its_tests_and_lint() {
         ".pre-commit-config.yaml",
     ];
     assert_eq!(ran.out.lines().collect::<Vec<_>>(), files.map(path));
+    for name in &files[2..] {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        let version = concat!("v", env!("CARGO_PKG_VERSION"));
+        assert!(
+            text.contains(version) && !text.contains("VERSION"),
+            "{text}"
+        );
+    }
     for arguments in [
         ["check", "policy.yaml"],
         ["lint", "policy.yaml"],
