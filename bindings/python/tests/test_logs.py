@@ -384,6 +384,19 @@ def test_times_of_tables(tmp_path: Path, times: Any) -> None:
     assert row["time"].isoformat() == "2023-11-14T22:13:20+00:00"
 
 
+@pytest.mark.parametrize(("unit", "is_doubted"), [("s", False), ("ms", True), ("us", True)])
+def test_a_unit_that_puts_the_log_into_1970_is_doubted(unit: str, is_doubted: bool) -> None:
+    times = [1_700_000_000, 1_700_000_100]
+    log = logs.read(pa.table({"method": ["GET"] * 2, "target": ["/"] * 2, "time": times}), time_unit=unit)
+    list(log)
+    said = f"Every time that is a number is in January 1970: `time_unit` is `{unit}`, and a larger unit may be meant."
+    assert (said in log.warnings) == is_doubted
+    # One time of another year is enough to believe it.
+    log = logs.read(pa.table({"method": ["GET"] * 2, "target": ["/"] * 2, "time": [1, 1_700_000_000_000_000]}), time_unit="us")
+    list(log)
+    assert not any("1970" in warning for warning in log.warnings)
+
+
 def test_columns_of_a_table(tmp_path: Path) -> None:
     """Names, structures, dictionaries, lists of scopes, numbers for callers."""
     token = [{"kind": "user", "scp": ["read:orbs", "read:keys write:keys"]}, None]
@@ -421,8 +434,8 @@ def test_columns_that_are_no_text(tmp_path: Path, name: str, column: Any) -> Non
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("a.csv", b"method,path\n", {}, "there is no column `target` for `target`; the columns are `method`, `path`"),
-        ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}, "there is no column `k` for `kind`; the columns are"),
+        ("a.csv", b"method,path\n", {}, "there is no column `target` for `target` in `a.csv`; the columns are `method`, `path`"),
+        ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}, "there is no column `k` for `kind` in `a.csv`; the columns are"),
         ("a.csv", b"time;method\n", {}, "the columns are `time;method`: it is divided by `;`, so write commas or tabs"),
         ("a.csv", "method,target\n".encode("utf-16"), {}, "cannot read `a.csv`: it looks like UTF-16, and must be UTF-8"),
         ("a.tsv", "method\ttarget\n".encode("utf-16-be"), {}, "cannot read `a.tsv`: it looks like UTF-16, and must be UTF-8"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FORMAT = "orbgate resume 15"
+FORMAT = "orbgate resume 16"
 # How many seconds of work a run that is killed, or interrupted when all is counted, loses at most.
 EVERY = 60.0
 # A file may come from anywhere, and nothing in it is run: it has plain data and these.

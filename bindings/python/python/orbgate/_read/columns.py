@@ -72,8 +72,8 @@ class Layout:
         """Whether all rows of a column have one given value."""
         return getattr(self, column, None) is not None
 
-    def find(self, known: Iterable[str]) -> dict[str, str]:
-        """The log's columns that are to be read: those that were named, and those with our names.
+    def find(self, known: Iterable[str], log: str = "the table") -> dict[str, str]:
+        """The log's columns that are to be read: those that were named, and those with our names; `log` is what people call it.
 
         Raises `TableError` if one is missing.
         """
@@ -85,10 +85,10 @@ class Layout:
             there = name in known or name.partition(".")[0] in known
             if there and not self.has_constant(column):
                 if known.count(name) > 1:
-                    raise TableError(f"there are two columns `{name}`")
+                    raise TableError(f"there are two columns `{name}` in {log}")
                 found[column] = name
             elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
-                raise TableError(f"there is no column `{name}` for `{column}`; {_listed(known)}")
+                raise TableError(f"there is no column `{name}` for `{column}` in {log}; {_listed(known)}")
         self.notes.has(known, found)
         return found
 

@@ -18,6 +18,7 @@ from .columns import Layout, Normaliser
 from .files import FORMATS, files, format_of, labels
 from .input import ROWS_AT_ONCE, STANDARD_INPUT, Input
 from .notes import ResumeError
+from .times import FIRST_MONTH
 
 if TYPE_CHECKING:
     import pyarrow as _pa  # type: ignore[import-untyped,unused-ignore]
@@ -187,6 +188,10 @@ class Reader(Iterator["_pa.RecordBatch"]):
             if self._normaliser.times.any_changed:
                 advice += f" Some of {self._layout.time_zone} were there twice or never, because clocks were changed."
             said.append(f"Could not be read: {values}{self._first(self._normaliser.times.first_unread)}.{advice}")
+        latest = self._normaliser.times.latest_number
+        if latest is not None and abs(latest) < FIRST_MONTH:
+            unit = self._layout.time_unit
+            said.append(f"Every time that is a number is in January 1970: `time_unit` is `{unit}`, and a larger unit may be meant.")
         if (first := self._normaliser.times.first_day) is not None:
             said.append(
                 f"Of days alone, without a time of day: {number(self.days_alone, 'call')}, as {self.where(first)}; "

@@ -30,14 +30,14 @@ def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
         raise TableError(f"cannot read {log.name}: it looks like UTF-16, and must be UTF-8")
     header = _header(first, delimiter)
     try:
-        found = layout.find(header)
+        found = layout.find(header, log.name)
     except TableError as error:
         if len(header) == 1 and ";" in header[0]:
             raise TableError(f"{error}: it is divided by `;`, so write commas or tabs") from None
         raise
     for name, column in found.items():
         if column not in header:
-            raise TableError(f"there is no column `{column}` for `{name}`: values between delimiters have no members")
+            raise TableError(f"there is no column `{column}` for `{name}` in {log.name}: values between delimiters have no members")
     fields = [(name, header.index(column)) for name, column in {**found, **layout.others(header, found)}.items()]
     line, kept, broken = 2, first.partition(b"\n")[2], None
     while True:
@@ -143,7 +143,7 @@ def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
     try:
         file = pq.ParquetFile(log.path)
         names = file.schema_arrow.names
-        found = layout.find(names)
+        found = layout.find(names, log.name)
         read = {**found, **layout.others(names, found)}
         columns = sorted({name if name in names else name.partition(".")[0] for name in read.values()})
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=columns):

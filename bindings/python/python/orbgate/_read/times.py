@@ -21,6 +21,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 START = datetime(1970, 1, 1)
 MONTHS = {name: at for at, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
 
+# Numbers of a larger unit than was said are times in the first days.
+FIRST_MONTH = 31 * 86_400_000_000
 # Microseconds of the years that Python knows.
 FIRST, LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
@@ -59,6 +61,8 @@ class Times:
         # How many name a day and no time of day, and the row of the first. Each is the day's first second, which says nothing of how near calls came.
         self.days = 0
         self.first_day: int | None = None
+        # Microseconds of the latest time that is a number.
+        self.latest_number: int | None = None
         self._unit = unit
         self._zone = zone_of(zone)
         self._pa = needs("pyarrow", "logs")
@@ -85,11 +89,11 @@ class Times:
     @property
     def counted(self) -> list[Any]:
         """What was counted of the times so far."""
-        return [self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day]
+        return [self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day, self.latest_number]
 
     @counted.setter
     def counted(self, counted: list[Any]) -> None:
-        self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day = counted
+        self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day, self.latest_number = counted
 
     def _count_unread(self, found: Any, is_unread: Any, first: int) -> None:
         pc, types = self._pc, self._pa.types
@@ -179,7 +183,10 @@ class Times:
         if self._unit is None:
             return None
         count = round(number * UNITS[self._unit])
-        return count if FIRST <= count <= LAST else None
+        if not FIRST <= count <= LAST:
+            return None
+        self.latest_number = count if self.latest_number is None else max(self.latest_number, count)
+        return count
 
     def _instants(self, counts: Any) -> Any:
         """The instants of local times."""

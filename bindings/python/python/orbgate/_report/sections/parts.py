@@ -71,7 +71,8 @@ class Table(NamedTuple):
         # A name of a column may be broken, a name in a cell may not.
         heads = (max(map(len, name.split())) for name in self.columns)
         columns = zip(heads, *([min(len(cell), WIDEST_CELL) for cell in row] for row in self.rows[: len(self.rows) - self.folded]))
-        return sum(map(max, columns)) > HALF_A_PAGE - GAP * len(self.columns)
+        width: int = sum(max(column) for column in columns)
+        return width > HALF_A_PAGE - GAP * len(self.columns)
 
     @property
     def folded(self) -> int:
