@@ -95,6 +95,16 @@ def luminance(colour: str) -> float:
     return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722)))
 
 
+def test_names_in_a_chart_are_never_code() -> None:
+    from orbgate._report import charts
+
+    names = ["'+1+'", '"]+[1', "a\\", "\U000e0041", "`${1}`"]
+    series = charts.Series("used", "allow")
+    for drawing in charts.matrix(names, ["read", "write"], [(at, at % 2, series) for at in range(len(names))], [series]):
+        texts = {html.unescape(text) for text in re.findall(r"<text[^>]*>(.*?)</text>", drawing, re.DOTALL)}
+        assert texts == {*names, "read", "write"}
+
+
 def test_allowed_and_denied_differ_without_colours() -> None:
     """In grey, their contrast was 1.01."""
     style = report(TABLE, POLICY).html.partition("<style>")[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -33,7 +34,7 @@ TICKS = 4
 # From here on numbers are too long for an axis: all of it says 80k.
 LONG_NUMBER = 10_000
 SHORT_NUMBERS = ((10**12, " tn"), (10**9, " bn"), (10**6, "M"), (10**3, "k"), (1, ""))
-# And from here on they have a power of ten.
+# From here on no name of a unit is well known, so the axis has powers of ten.
 HUGE_NUMBER = 10**15
 # Of a row's height in `lanes`, what a bar may take; and the height of a row in `matrix`.
 LANE, CELL = 14, 20
@@ -110,15 +111,13 @@ def timeline(
     ]
 
     most = max(map(sum, numbers), default=0)
-    # The axis of orbs has no unit that people know beyond these.
     unit, short = next((size, name) for size, name in SHORT_NUMBERS if most > LONG_NUMBER and most >= size or size == 1)
     label = f"format(datum.value / {unit}, ',.4~f') + (datum.value ? '{short}' : '')" if most < HUGE_NUMBER else "format(datum.value, '.3~e')"
     # Nothing happens half a time.
     ticks_of_numbers = {"values": list(range(most + 1))} if most < TICKS else {"tickCount": TICKS}
 
     def spec(width: int) -> dict[str, Any]:
-        time_axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
-        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**time_axis, "format": ticks, "tickCount": _tick_count(spans, ticks, width)}}
+        time = _time(spans, ticks, width)
         number_axis = {**AXIS, "domain": False, "ticks": False, "gridColor": "var(--rule)", "labelExpr": label, **ticks_of_numbers}
         return {
             "width": width,
@@ -159,12 +158,10 @@ def lanes(rows: Sequence[Bar], spans: Sequence[Spanning], series: Series, ticks:
         return {"data": {"values": texts}, "mark": mark, "encoding": {"y": down, "x": {"value": x}, "text": {"field": field, "type": "nominal"}}}
 
     def spec(width: int) -> dict[str, Any]:
-        axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
-        time = {"type": "temporal", "scale": {"type": "utc"}, "axis": {**axis, "format": ticks, "tickCount": _tick_count(spans, ticks, width)}}
         area = {
             "data": {"values": outlines},
             "mark": {"type": "area", "interpolate": "step-after", "color": f"var(--{series.colour})"},
-            "encoding": {"x": {"field": "time", **time}, "y": down, "y2": {"field": "bottom"}, "detail": {"field": "row", "type": "nominal"}},
+            "encoding": {"x": {"field": "time", **_time(spans, ticks, width)}, "y": down, "y2": {"field": "bottom"}, "detail": {"field": "row", "type": "nominal"}},
         }
         inner = width - 32
         of_value = inner * VALUE_SHARE
@@ -180,8 +177,8 @@ def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[in
     found = [{"row": row, "column": column, "series": of.name} for row, column, of in cells]
 
     def axis(names: Sequence[str], limit: int, angle: int) -> dict[str, Any]:
-        # By number: two names may be alike once they are cut.
-        words = {**AXIS, "labelAngle": angle, "labelLimit": limit, "labelExpr": f"{list(names)}[datum.value]", "domain": False, "ticks": False}
+        # By number: two names may be alike once they are cut. A name of a log is a JSON string in the expression, so it can't be code.
+        words = {**AXIS, "labelAngle": angle, "labelLimit": limit, "labelExpr": f"{json.dumps(names)}[datum.value]", "domain": False, "ticks": False}
         return {"type": "ordinal", "scale": {"domain": list(range(len(names))), "paddingInner": 0.15}, "axis": words}
 
     def spec(width: int) -> dict[str, Any]:
@@ -198,11 +195,14 @@ def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[in
     return _draw(spec)
 
 
-def _tick_count(spans: Sequence[Spanning], ticks: str, width: int) -> Any:
+def _time(spans: Sequence[Spanning], ticks: str, width: int) -> dict[str, Any]:
+    """An axis of times, on a chart of this width."""
     # Where hours are not written, ticks between days would look like the day before.
     days = (spans[-1].end - spans[0].start).days
     is_by_day = "%d" in ticks and "%H" not in ticks
-    return {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
+    count = {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
+    axis = {**AXIS, "grid": False, "labelFlush": False, "labelOverlap": "greedy", "labelSeparation": 8, "domainColor": "var(--rule)", "tickColor": "var(--rule)"}
+    return {"type": "temporal", "scale": {"type": "utc"}, "axis": {**axis, "format": ticks, "tickCount": count}}
 
 
 def _parts(where: dict[str, Any], numbers: Sequence[int], series: Sequence[Series]) -> list[dict[str, Any]]:

@@ -49,19 +49,12 @@ def told_apart(found: Figures, top: int) -> Section:
         finding += " The log was compared with no other policy, so nothing can be said of older versions."
     period = None if found.times.first is None or found.times.last is None else Period(second_of(found.times.first), second_of(found.times.last))
     tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, period, found.denials.is_exact, top)) is not None]
-    # By risk: first what looks like something.
-    groups = sorted(rows, key=lambda row: (_risk(row), -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or ""))
     listed = [
         (parts.caller(row.caller), _common(row), shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
-        for row in groups[:top]
+        for row in rows[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
     return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows), "denials_groups")], definitions=definitions)
-
-
-def _risk(row: Denied) -> int:
-    """What may do most harm has the least."""
-    return len(CAPTIONS) if row.looks_like is None else [*CAPTIONS].index(row.looks_like)
 
 
 def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exact: bool, top: int) -> Table | None:

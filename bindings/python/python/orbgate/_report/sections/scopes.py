@@ -17,7 +17,7 @@ from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, USED, WORDS, Chart, Se
 
 if TYPE_CHECKING:
     from ..._policy import Policy
-    from ..figures import CallerScope, Figures
+    from ..figures import Figures
 
 # How many scopes the chart of callers has.
 MOST_SCOPES = 12
@@ -32,7 +32,8 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
     name = UNUSED_GRANTS
     if not found.scopes.granted:
         return Section(name, f"No valid token of the log carries a scope of the policy.{_invalid(found)}", [], [])
-    tables = _unused_by_caller(found, top)
+    held_by = _holders(found)
+    tables = _unused_by_caller(held_by, top)
     pairs = found.unused_by_caller
     by_caller = ""
     if found.callers.counts:
@@ -45,48 +46,49 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
         by_caller += _unnamed(found)
     if not found.unused:
         finding = f"Granted scopes that the policy has: {number(len(found.scopes.granted))}. Each was used by somebody.{by_caller}{_invalid(found)}"
-        return Section(name, finding, _held(found) if tables else [], tables)
+        return Section(name, finding, _held(held_by), tables)
     of_all = f"{number(len(found.unused))} of {number(len(found.scopes.granted), 'granted scope')} that the policy has"
     finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}{_invalid(found)}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
     rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
     columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
-    charts = _held(found) or parts.bars("Calls whose token carries an unused scope", drawn, UNUSED)
+    charts = _held(held_by) or parts.bars("Calls whose token carries an unused scope", drawn, UNUSED)
     return Section(name, finding, charts, [parts.table("Scopes granted and used by nobody", columns, rows, top, source="scopes_granted"), *tables])
 
 
-def _held(found: Figures) -> list[Chart]:
-    """The callers who hold most that they never use, by scope."""
+def _holders(found: Figures) -> dict[str, dict[str, bool]]:
+    """The scopes that callers hold, and whether they use them; of the callers who never use some, first those with most."""
     held: defaultdict[str, dict[str, bool]] = defaultdict(dict)
     for use in found.scopes.by_caller:
-        held[use.caller][use.scope] = bool(use.used)
+        held[use.caller][use.scope] = use.used > 0
     unused = {caller: sum(not is_used for is_used in scopes.values()) for caller, scopes in held.items()}
     callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-unused[caller], caller))
-    first = callers[:MOST_BARS]
-    scopes = Counter(scope for caller in first for scope, is_used in held[caller].items() if not is_used)
+    return {caller: held[caller] for caller in callers}
+
+
+def _held(holders: dict[str, dict[str, bool]]) -> list[Chart]:
+    """The callers who hold most that they never use, by scope."""
+    first = [*holders][:MOST_BARS]
+    unused = Counter(scope for caller in first for scope, is_used in holders[caller].items() if not is_used)
     # First those that most of them never use.
-    names = sorted({scope for caller in first for scope in held[caller]}, key=lambda scope: (-scopes[scope], scope))[:MOST_SCOPES]
-    cells = [(row, column, USED if held[caller][scope] else UNUSED) for row, caller in enumerate(first) for column, scope in enumerate(names) if scope in held[caller]]
+    names = sorted({scope for caller in first for scope in holders[caller]}, key=lambda scope: (-unused[scope], scope))[:MOST_SCOPES]
     if len(first) < 2 or len(names) < 2:
         return []
+    cells = [
+        (row, column, USED if holders[caller][scope] else UNUSED)
+        for row, caller in enumerate(first) for column, scope in enumerate(names) if scope in holders[caller]
+    ]  # fmt: skip
     drawn = matrix([shown(caller) for caller in first], [shown(scope) for scope in names], cells, (USED, UNUSED))
-    return [parts.chart("Scopes that callers hold, used and never used", drawn, USED, UNUSED)._replace(more=len(callers) - len(first), mark="row", source="scopes_by_caller")]
+    return [parts.chart("Scopes that callers hold, used and never used", drawn, USED, UNUSED)._replace(more=len(holders) - len(first), mark="row", source="scopes_by_caller")]
 
 
-def _unused_by_caller(found: Figures, top: int) -> list[Table]:
-    """The callers who hold most that they never use."""
-    held: defaultdict[str, list[CallerScope]] = defaultdict(list)
-    for use in found.scopes.by_caller:
-        held[use.caller].append(use)
-    unused = {caller: [use.scope for use in uses if not use.used] for caller, uses in held.items()}
-    callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-len(unused[caller]), caller))
-    rows = [
-        (shown(caller), number(len(held[caller])), number(len(unused[caller])), parts.some(sorted(map(shown, unused[caller]))))
-        for caller in callers[:top]
-    ]
+def _unused_by_caller(holders: dict[str, dict[str, bool]], top: int) -> list[Table]:
+    """The same callers, with how many scopes that are."""
+    unused = {caller: sorted(shown(scope) for scope, is_used in holders[caller].items() if not is_used) for caller in [*holders][:top]}
+    rows = [(shown(caller), number(len(holders[caller])), number(len(which)), parts.some(which)) for caller, which in unused.items()]
     columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
-    return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(callers), "scopes_by_caller")] if rows else []
+    return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(holders), "scopes_by_caller")] if rows else []
 
 
 def unknown(found: Figures, policy: Policy, top: int) -> Section:
