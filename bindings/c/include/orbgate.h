@@ -702,7 +702,8 @@ typedef struct OrbgateDecision {
 } OrbgateDecision;
 
 /**
- * String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string.
+ * String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string, and a valid address otherwise, also for
+ * an empty string.
  */
 typedef struct OrbgateStr {
   /**

@@ -3,7 +3,8 @@
 use core::ffi::c_char;
 use core::ptr;
 
-/// String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string.
+/// String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string, and a valid address otherwise, also for
+/// an empty string.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OrbgateStr {
@@ -13,6 +14,10 @@ pub struct OrbgateStr {
     pub len: usize,
 }
 
+/// The address of every empty string. Rust's own empty strings point to address 1, and Go's runtime aborts when it finds such a pointer
+/// on a stack that it moves.
+static EMPTY: c_char = 0;
+
 impl OrbgateStr {
     /// No string.
     pub(crate) const NULL: Self = Self {
@@ -21,17 +26,18 @@ impl OrbgateStr {
     };
 
     pub(crate) const fn new(text: &str) -> Self {
-        Self {
-            data: text.as_ptr().cast(),
-            len: text.len(),
-        }
+        Self::of_bytes(text.as_bytes())
     }
 
     /// Bytes that may be no string.
-    #[cfg(feature = "gate")]
     pub(crate) const fn of_bytes(bytes: &[u8]) -> Self {
+        let data = if bytes.is_empty() {
+            &raw const EMPTY
+        } else {
+            bytes.as_ptr().cast()
+        };
         Self {
-            data: bytes.as_ptr().cast(),
+            data,
             len: bytes.len(),
         }
     }

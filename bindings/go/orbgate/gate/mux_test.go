@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -334,4 +335,34 @@ func TestEveryStreamOfHTTP2IsDecided(t *testing.T) {
 			t.Errorf("%s: %s %d", row.target, response.Proto, response.StatusCode)
 		}
 	}
+}
+
+// A token without scopes gives an empty string of the C library. If a stack grows while it is being read, the runtime checks its address.
+func TestAStackMayGrowWhileAnAnswerIsRead(t *testing.T) {
+	issuer := newIssuer(t)
+	protect := newGate(t, issuer, gate.Config{})
+	authorization := []string{"Bearer " + issuer.token(t, "ec", map[string]any{"scope": ""})}
+	request := gate.Request{Method: "GET", Target: orbs, Authorization: authorization}
+	if answer := protect.Ask(t.Context(), request); answer.Decision.Reason() != orbgate.ReasonScopeMissing {
+		t.Fatalf("%v %s", answer.Decision, answer.Refused)
+	}
+	// Each goroutine starts with a small stack and asks at a different depth. Profiling every allocation takes more stack, so several of
+	// these stacks grow while the answer is being read.
+	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
+	runtime.MemProfileRate = 1
+	for depth := range 256 {
+		done := make(chan gate.Answer)
+		go func() { done <- deeper(depth, func() gate.Answer { return protect.Ask(t.Context(), request) }) }()
+		if answer := <-done; answer.IsAllow() {
+			t.Fatal("allowed")
+		}
+	}
+}
+
+//go:noinline
+func deeper(depth int, ask func() gate.Answer) gate.Answer {
+	if depth == 0 {
+		return ask()
+	}
+	return deeper(depth-1, ask)
 }

@@ -246,3 +246,17 @@ fn every_struct_is_in_the_layout() {
             > 40
     );
 }
+
+/// Go's runtime aborts at a pointer into the first page, where Rust's own empty strings point.
+#[test]
+fn an_empty_string_has_the_address_of_a_byte() {
+    for empty in [
+        OrbgateStr::new(""),
+        OrbgateStr::of_bytes(&[]),
+        OrbgateStr::optional(Some("")),
+    ] {
+        assert_eq!(empty.len, 0);
+        assert!(empty.data.addr() >= 4096, "{:?}", empty.data);
+    }
+    assert!(OrbgateStr::optional(None).data.is_null());
+}
