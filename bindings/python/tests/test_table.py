@@ -20,6 +20,7 @@ pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 duckdb = pytest.importorskip("duckdb")
+import orbgate.polars  # noqa: E402
 
 POLICY = Policy.external()
 COLUMNS = ["method", "target", "kind", "scopes", "bonus"]
@@ -147,6 +148,47 @@ def test_a_part_of_a_table_decides_as_its_rows_do(encoding: str) -> None:
     data = ENCODINGS[encoding]()
     for start, length in [(0, 1), (1, 8), (197, 1_000), (1_199, 1), (1_200, 0)]:
         assert answers(data.slice(start, length)) == EXPECTED[start : start + length]
+
+
+LISTED = pa.array([None if row[3] is None else row[3].split(" ") for row in ROWS])
+LISTS: dict[str, Callable[[Any], Any]] = {
+    "list": lambda lists: lists,
+    "large list of views": lambda lists: lists.cast(pa.large_list(pa.string_view())),
+    "list of dictionaries": lambda lists: pa.ListArray.from_arrays(lists.offsets, lists.values.dictionary_encode(), mask=lists.is_null()),
+    "slice": lambda lists: pa.concat_arrays([pa.array([["read:orbs", None], []]), lists]).slice(2),
+}
+
+
+@pytest.mark.parametrize("encoding", LISTS)
+def test_lists_of_scopes_decide_as_their_text_does(encoding: str) -> None:
+    data = TABLE.set_column(3, "scopes", LISTS[encoding](LISTED))
+    assert answers(data) == EXPECTED
+    assert answers(data.slice(197, 1_000)) == EXPECTED[197:1_197]
+    assert POLICY.scope_usage(data) == POLICY.scope_usage(TABLE)
+    frame = pl.from_arrow(TABLE).with_columns(pl.Series("scopes", LISTED.to_pylist(), pl.List(pl.String)))
+    decided = orbgate.polars.decide(frame, POLICY, columns=BONUS)
+    assert decided["reason"].to_list() == [row["reason"] for row in EXPECTED]
+
+
+def test_a_scope_of_a_list_never_becomes_two() -> None:
+    call = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user"}
+    lists = [["read:keys read:orbs"], ["read:keys", None, "read:orbs"], [], None]
+    table = pa.Table.from_pylist([{**call, "scopes": scopes} for scopes in lists])
+    assert POLICY.decide_table(table).to_pyarrow()["decision"].to_pylist() == ["deny", "allow", "deny", "deny"]
+    pairs = pa.FixedSizeListArray.from_arrays(pa.array(["read:keys", "read:api", "read:keys", "read:orbs"]), 2)
+    fixed = pa.table({**{name: [said] * 2 for name, said in call.items()}, "scopes": pairs})
+    assert POLICY.decide_table(fixed).to_pyarrow()["decision"].to_pylist() == ["deny", "allow"]
+    with pytest.raises(TableError, match=r"column `scopes` must be text or lists of text, not List\(Int64\)"):
+        POLICY.decide_table(pa.Table.from_pylist([{**call, "scopes": [7]}]))
+    uses = [POLICY.scope_usage([(*call.values(), scopes)]) for scopes in (["read:keys read:orbs"], ["read:orbs"])]
+    assert [[use.scope for use in used if use.used] for used in uses] == [[], ["read:orbs"]]
+
+
+def test_flags_of_text_are_read_as_in_logs() -> None:
+    words: dict[Any, list[str | None]] = {True: ["true", "Yes", " 1 "], False: ["false", "NO", "0", ""], None: [None]}
+    texts = [words[row[4]][at % len(words[row[4]])] for at, row in enumerate(ROWS)]
+    for flags in (pa.array(texts), pa.array(texts).dictionary_encode()):
+        assert answers(TABLE.set_column(4, "bonus", flags)) == EXPECTED
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -400,7 +442,8 @@ def test_a_producer_that_fails_says_why() -> None:
     [
         (lambda t: t.drop_columns(["kind"]), "there is no column `kind`; the columns are `method`, `target`, `scopes`, `bonus`"),
         (lambda t: t.set_column(0, "method", pa.array(range(len(t)))), "column `method` must be text, not Int64"),
-        (lambda t: t.set_column(4, "bonus", t["method"]), "column `bonus` must be booleans, not Utf8"),
+        (lambda t: t.set_column(4, "bonus", t["method"]), "`bonus` is `GET`, neither true nor false"),
+        (lambda t: t.set_column(4, "bonus", pa.array(range(len(t)))), "column `bonus` must be booleans or text, not Int64"),
         (lambda t: t["method"], "expected a table or a column of structs, not a column of Utf8"),
         (lambda t: t.append_column("kind", t["kind"]), "there are two columns `kind`"),
     ],

@@ -1,20 +1,24 @@
 //! Columns of text and of flags in any of Arrow's encodings, and the tables that have them.
 
 use core::fmt;
+use core::ops::Range;
 
+use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::types::{
     ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray, LargeStringArray,
-    PrimitiveArray, StringArray, StringViewArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, FixedSizeListArray,
+    GenericListArray, LargeBinaryArray, LargeStringArray, OffsetSizeTrait, PrimitiveArray,
+    StringArray, StringViewArray,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 
 use crate::capsule::{Part, Wanted};
+use crate::text::joined;
 
 /// Texts, each of a row or of an entry of a dictionary.
 #[derive(Debug)]
@@ -150,6 +154,46 @@ impl Column {
         }))
     }
 
+    /// A column of scopes: of text, or of lists of text.
+    fn of_scopes(data: ArrayData) -> Option<Self> {
+        match data.data_type() {
+            DataType::List(_) => Self::of_lists(&GenericListArray::<i32>::from(data)),
+            DataType::LargeList(_) => Self::of_lists(&GenericListArray::<i64>::from(data)),
+            DataType::FixedSizeList(..) => {
+                let lists = FixedSizeListArray::from(data);
+                let size = usize::try_from(lists.value_length()).ok()?;
+                let ends = (0..=lists.len()).map(|row| row.saturating_mul(size));
+                Self::join(lists.values(), lists.nulls(), ends)
+            }
+            _ => Self::new(data),
+        }
+    }
+
+    fn of_lists<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> Option<Self> {
+        let ends = lists.value_offsets().iter().map(|offset| offset.as_usize());
+        Self::join(lists.values(), lists.nulls(), ends)
+    }
+
+    /// Joins the items of each list; a list goes from one end to the next.
+    fn join(
+        items: &ArrayRef,
+        nulls: Option<&NullBuffer>,
+        mut ends: impl Iterator<Item = usize>,
+    ) -> Option<Self> {
+        let items = Self::new(items.to_data())?;
+        let mut texts = LargeBinaryBuilder::new();
+        let mut start = ends.next()?;
+        for (row, end) in ends.enumerate() {
+            let list = Range { start, end };
+            let is_null = nulls.is_some_and(|nulls| nulls.is_null(row));
+            texts
+                .append_option((!is_null).then(|| joined(list.filter_map(|item| items.get(item)))));
+            start = end;
+        }
+        let texts = Texts::LargeBinary(texts.finish());
+        Some(Self::Plain(Plain { texts }))
+    }
+
     /// The text of a row, `None` where it is null.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
@@ -235,6 +279,10 @@ pub(crate) const fn index(position: u32) -> usize {
     position as usize
 }
 
+/// What counts as true and as false in a column of text, in any letter case.
+pub(crate) const TRUE: [&str; 3] = ["true", "yes", "1"];
+pub(crate) const FALSE: [&str; 4] = ["false", "no", "0", ""];
+
 /// A column of flags; null counts as false.
 #[derive(Debug)]
 pub(crate) enum Flags {
@@ -243,6 +291,21 @@ pub(crate) enum Flags {
 }
 
 impl Flags {
+    /// A column of text as flags; the error is the first text that is no flag.
+    fn of_texts(column: &Column, rows: usize) -> Result<Self, String> {
+        let flags = (0..rows).map(|row| {
+            let text = String::from_utf8_lossy(column.get(row).unwrap_or_default());
+            let is = |word: &&str| word.eq_ignore_ascii_case(text.trim());
+            match (TRUE.iter().any(is), FALSE.iter().any(is)) {
+                (true, _) => Ok(true),
+                (_, true) => Ok(false),
+                _ => Err(text.chars().take(60).collect()),
+            }
+        });
+        let flags: Vec<bool> = flags.collect::<Result<_, String>>()?;
+        Ok(Self::Column(flags.into()))
+    }
+
     #[inline]
     pub(crate) fn get(&self, row: usize) -> bool {
         match self {
@@ -335,8 +398,8 @@ impl Requests {
             method: text(&layout.method, Some(methods))?,
             target: text(&layout.target, next())?,
             kind: layout.kind.texts(&mut next)?,
-            scopes: layout.scopes.texts(&mut next)?,
-            bonus: layout.bonus.flags(&mut next)?,
+            scopes: layout.scopes.scopes(&mut next)?,
+            bonus: layout.bonus.flags(&mut next, rows)?,
             by: layout
                 .by
                 .as_ref()
@@ -356,21 +419,40 @@ impl Given<Vec<u8>> {
             Self::Column(name, _) => text(name, next()),
         }
     }
+
+    fn scopes(&self, next: &mut impl FnMut() -> Option<ArrayData>) -> Result<Column, String> {
+        let name = match self {
+            Self::Value(value) => return Ok(Column::Constant(value.clone())),
+            Self::Column(name, _) => name,
+        };
+        let column = next().ok_or(ABSENT)?;
+        let found = column.data_type().clone();
+        Column::of_scopes(column).ok_or_else(|| wrong(name, "text or lists of text", &found))
+    }
 }
 
 impl Given<bool> {
-    fn flags(&self, next: &mut impl FnMut() -> Option<ArrayData>) -> Result<Flags, String> {
+    fn flags(
+        &self,
+        next: &mut impl FnMut() -> Option<ArrayData>,
+        rows: usize,
+    ) -> Result<Flags, String> {
         let name = match self {
             Self::Value(flag) => return Ok(Flags::Constant(*flag)),
             Self::Column(name, _) => name,
         };
-        match next() {
-            None => Ok(Flags::Constant(false)),
-            Some(column) => match column.data_type() {
-                DataType::Null => Ok(Flags::Constant(false)),
-                DataType::Boolean => Ok(Flags::Column(column.into())),
-                found => Err(wrong(name, "booleans", found)),
-            },
+        let Some(column) = next() else {
+            return Ok(Flags::Constant(false));
+        };
+        match column.data_type().clone() {
+            DataType::Null => Ok(Flags::Constant(false)),
+            DataType::Boolean => Ok(Flags::Column(column.into())),
+            found => {
+                let texts = Column::new(column);
+                let texts = texts.ok_or_else(|| wrong(name, "booleans or text", &found))?;
+                Flags::of_texts(&texts, rows)
+                    .map_err(|text| format!("`{name}` is `{text}`, neither true nor false"))
+            }
         }
     }
 }

@@ -71,6 +71,12 @@ mod _native {
     #[pymodule_export]
     const MOST_LINES: usize = orbgate_log::MOST_LINES;
 
+    /// What counts as true and as false in a column of text.
+    #[pymodule_export]
+    const TRUE: [&str; 3] = super::column::TRUE;
+    #[pymodule_export]
+    const FALSE: [&str; 4] = super::column::FALSE;
+
     #[pymodule_export]
     use super::lines::{read_access, read_delimited, read_requests};
     #[pymodule_export]

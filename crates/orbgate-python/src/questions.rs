@@ -193,7 +193,13 @@ pub(crate) fn scope_usage(
             policy.py().check_signals()?;
             let (method, target, kind, scopes, times): Call<'_> = call?.extract()?;
             let (Text(method), Text(target)) = (method.extract()?, target.extract()?);
-            let (kind, Text(scopes)): (&str, _) = (kind.extract()?, scopes.extract()?);
+            let kind: &str = kind.extract()?;
+            if let Ok(Text(scopes)) = scopes.extract() {
+                usage.count(method, target, TokenKind::from_name(kind), scopes, times);
+                continue;
+            }
+            let token = Token::new(kind, &scopes)?;
+            let scopes = token.parts().1;
             usage.count(method, target, TokenKind::from_name(kind), scopes, times);
         }
         Ok(usage_rows(&usage))

@@ -31,3 +31,9 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
         Ok(Self(Cow::Owned(text.into_bytes())))
     }
 }
+
+/// Scopes as the string that the engine searches. A scope with a space in it matches nothing; in the string it would become two.
+pub(crate) fn joined<'a>(scopes: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let whole = scopes.filter(|scope| !scope.contains(&b' '));
+    whole.collect::<Vec<_>>().join(&b' ')
+}

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
 
 use crate::terms;
-use crate::text::Text;
+use crate::text::{Text, joined};
 
 /// A verified bearer token: whose it is, and the scopes that it carries.
 ///
@@ -35,7 +35,7 @@ impl Token {
     const MATCH_ARGS: (&'static str, &'static str) = ("kind", "scopes");
 
     #[new]
-    fn new(kind: &str, scopes: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(kind: &str, scopes: &Bound<'_, PyAny>) -> PyResult<Self> {
         let word = kind.into();
         let kind = TokenKind::from_name(kind);
         if let Ok(Text(text)) = scopes.extract() {
@@ -57,9 +57,7 @@ impl Token {
             Ok(scope.into())
         };
         let scopes: Box<[_]> = one_by_one.map(scope).collect::<PyResult<_>>()?;
-        // A scope with a space in it matches nothing; in one text it would become two scopes.
-        let whole = scopes.iter().filter(|scope| !scope.contains(&b' '));
-        let text = whole.map(AsRef::as_ref).collect::<Vec<&[u8]>>().join(&b' ');
+        let text = joined(scopes.iter().map(AsRef::as_ref));
         Ok(Self {
             kind,
             word,

@@ -11,9 +11,11 @@ from ._arrow import ArrowArray, ArrowStream
 from ._terms import Detail, Effect, Reason, TokenKind
 
 __all__ = [
+    "FALSE",
     "LINE_LIMIT",
     "MAX_POLICY_BYTES",
     "MOST_LINES",
+    "TRUE",
     "VERSION",
     "Answer",
     "BearerToken",
@@ -61,9 +63,11 @@ __all__ = [
     "who_may",
 ]
 
+FALSE: list[str]
 LINE_LIMIT: int
 MAX_POLICY_BYTES: int
 MOST_LINES: int
+TRUE: list[str]
 VERSION: str
 
 @disjoint_base

@@ -85,15 +85,15 @@ class Policy(_native.Policy):
 
         `data` is anything with the Arrow C interface: a table of pyarrow, polars, pandas or duckdb, a batch, a stream,
         a column of structs. `columns` are the names that it has for `method`, `target`, `kind`, `scopes` and
-        `allow_bonus_orbs_use`, by default these names. The flag's column holds booleans and may be absent, which is false;
-        the others hold text in any of Arrow's encodings, and a dictionary is decided once for each combination of its
-        entries. What else the table has is not looked at. `kind`, `scopes` and `allow_bonus_orbs_use` are one value for all
+        `allow_bonus_orbs_use`, by default these names. The flag's column may be absent, which is false; it holds booleans, or
+        text such as `true` and `no`. The others hold text in any of Arrow's encodings, and `scopes` may hold lists of text. A
+        dictionary is decided once for each combination of its entries. What else the table has is not looked at. `kind`, `scopes` and `allow_bonus_orbs_use` are one value for all
         rows instead of the column; `token` is one kind with its scopes. `threads` is how many work at once, by default
         and at most one for each processor.
 
         The answer has a row for each row, in their order. A row whose method or target is null is malformed, one whose
-        kind is null has no token. Raises `TableError` where a column is missing, is there twice or is not text, and where a
-        stream has been read before; `ValueError` where the arguments do not fit.
+        kind is null has no token. Raises `TableError` where a column is missing, is there twice or is not text, where a
+        flag is neither true nor false, and where a stream has been read before; `ValueError` where the arguments do not fit.
         """
         if threads is not None:
             # True is an int, too.
@@ -256,7 +256,7 @@ class Policy(_native.Policy):
         """How often the scopes of a log's tokens were granted, and how often used.
 
         `calls` is a table, as for `decide_table`, whose `columns`, `kind` and `scopes` these are; or calls one by one, each
-        method, target, kind, scopes and, if you like, how often it was made. Scopes that are granted and never used are
+        method, target, kind, scopes (as for `Token`) and, if you like, how often it was made. Scopes that are granted and never used are
         those whose `used` is 0. A token of an unknown kind is refused, and was granted nothing. With `by`, the name of a column of text, rows are told apart by it: who holds a scope, and
         uses it or not.
 

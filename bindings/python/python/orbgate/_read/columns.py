@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import _native
 from .._columns import NAMES, check, kind_of
 from .._errors import TableError
 from .._extras import needs
@@ -21,9 +22,6 @@ SPACE = "\u2420"
 
 # How other columns of a log are called where they come along: no column of ours starts so.
 OTHER = "log_"
-
-YES = ("true", "yes", "1")
-NO = ("false", "no", "0", "")
 
 
 @dataclass
@@ -257,8 +255,8 @@ class Normaliser:
         if not pa.types.is_integer(found.type):
             found = self._shown(self._text("allow_bonus_orbs_use", found, len(found)), pa.string())
         words = pc.utf8_lower(pc.utf8_trim_whitespace(found.cast(pa.string())))
-        yes = pc.is_in(words, pa.array(YES))
-        known = pc.or_(yes, pc.is_in(words, pa.array([*NO, None], pa.string())))
+        yes = pc.is_in(words, pa.array(_native.TRUE))
+        known = pc.or_(yes, pc.is_in(words, pa.array([*_native.FALSE, None], pa.string())))
         if pc.all(known, min_count=0).as_py():
             return yes, error
         name = self.layout.name("allow_bonus_orbs_use")
