@@ -1,4 +1,4 @@
-//! What the tests of several crates share: signed tokens and a real OpenID provider. Not published.
+//! What tests share: signed tokens, a real OpenID provider, and the exchanges of every gate. Not published.
 #![allow(
     missing_docs,
     missing_debug_implementations,
@@ -8,10 +8,15 @@
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    clippy::disallowed_types,
+    clippy::missing_const_for_fn,
     clippy::new_without_default,
     reason = "tests start programs and fail by panicking, and their names say what is made"
 )]
 
+#[cfg(feature = "exchange")]
+pub mod exchange;
 pub mod page;
 pub mod provider;
 pub mod signer;

@@ -111,9 +111,11 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Test(test) => test.run(&project),
         Command::Assure(assure) => assure.run(&project),
         Command::Tree(tree) => tree.run(),
-        Command::Gate { arguments } => Program::parse("cargo run --quiet -p orbgate-exchange --")
-            .args(arguments)
-            .exec(),
+        Command::Gate { arguments } => {
+            Program::parse("cargo run --quiet -p orbgate-testing --features exchange --")
+                .args(arguments)
+                .exec()
+        }
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),
         Command::Dist(dist) => dist.run(&project),

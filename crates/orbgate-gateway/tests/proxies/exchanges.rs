@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use orbgate::Engine;
-use orbgate_exchange::{World, Written, written};
+use orbgate_testing::exchange::{World, Written, written};
 
 use super::backend::Backend;
 use super::program::{Program, Proxy, find, get};

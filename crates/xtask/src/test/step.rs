@@ -172,7 +172,6 @@ impl Step {
                 "crates/*/src/*",
                 // Not published.
                 ":!crates/xtask",
-                ":!crates/orbgate-exchange",
                 ":!crates/orbgate-testing",
             ],
             Self::Fuzz | Self::FuzzRun => &["fuzz", "crates/*/src/lib.rs"],

@@ -3,13 +3,13 @@
 use std::fs;
 
 use anyhow::Result;
-use orbgate_testing::provider::Provider;
 use serde_json::json;
 
-use crate::program::Gated;
-use crate::suite::{Expected, Sent, Suite, token};
-use crate::wire;
-use crate::world::policy;
+use crate::exchange::program::Gated;
+use crate::exchange::suite::{Expected, Sent, Suite, token};
+use crate::exchange::wire;
+use crate::exchange::world::policy;
+use crate::provider::Provider;
 
 const METHOD: &[u8] = b"POST";
 const TARGET: &[u8] = b"/api/v1/external/voxies";

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Result, ensure};
 use orbgate_token::TokenError;
 
-use crate::suite::Suite;
-use crate::written::files;
+use crate::exchange::suite::Suite;
+use crate::exchange::written::files;
 
 /// What no request can cause: a person revokes a key, introspection is asked, a clock is wrong.
 const NOT_OF_A_REQUEST: [&str; 3] = ["key_revoked", "inactive", "clock"];

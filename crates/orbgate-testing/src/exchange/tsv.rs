@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::world::root;
+use crate::exchange::world::root;
 
 /// A row: what is asked, and what the answer's status must be.
 #[derive(Clone, Debug)]

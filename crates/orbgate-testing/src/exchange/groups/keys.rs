@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::issuer::{Conduct, Issuer};
-use crate::recipe::Recipe;
-use crate::suite::{Expected, Open, Sent, Suite, token};
-use crate::wire;
-use crate::world::ISSUERS;
+use crate::exchange::issuer::{Conduct, Issuer};
+use crate::exchange::recipe::Recipe;
+use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
+use crate::exchange::wire;
+use crate::exchange::world::ISSUERS;
 
 const METHOD: &[u8] = b"GET";
 const TARGET: &[u8] = b"/api/v1/external/orbs";

@@ -8,7 +8,7 @@ use std::thread;
 
 use anyhow::{Error, Result, bail};
 use clap::{Parser, ValueEnum as _};
-use orbgate_exchange::{Group, Program, build, every, run};
+use orbgate_testing::exchange::{Group, Program, build, every, run};
 
 /// Puts the same exchanges to a language's gate; with `--listen`, becomes its gate program
 #[derive(Parser)]

@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
-use orbgate_testing::signer::{AUDIENCE, Signer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::issuer::{Conduct, Issuer, Issuers};
-use crate::recipe::Recipe;
+use crate::exchange::issuer::{Conduct, Issuer, Issuers};
+use crate::exchange::recipe::Recipe;
+use crate::signer::{AUDIENCE, Signer};
 
 /// Issuers and their tokens.
 pub struct World {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 
-use crate::recipe::Recipe;
-use crate::suite::{Expected, Open, Sent, Suite, token};
-use crate::tsv::{Row, rows};
-use crate::wire;
+use crate::exchange::recipe::Recipe;
+use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
+use crate::exchange::tsv::{Row, rows};
+use crate::exchange::wire;
 
 /// The files whose tokens an issuer can sign.
 const FILES: [&str; 4] = ["routes", "hostile", "targets", "inference"];

@@ -9,10 +9,10 @@ use anyhow::{Result, ensure};
 use orbgate::{Engine, Policy, Request, Scopes, Token, TokenKind};
 use serde::Deserialize;
 
-use crate::groups::Group;
-use crate::program::{Counted, Gated, Program, Running};
-use crate::wire::{self, Answer};
-use crate::world::{World, policy};
+use crate::exchange::groups::Group;
+use crate::exchange::program::{Counted, Gated, Program, Running};
+use crate::exchange::wire::{self, Answer};
+use crate::exchange::world::{World, policy};
 
 /// What an answer must be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -120,12 +120,12 @@ impl Suite {
 
     /// Starts the program under one policy.
     pub(crate) fn open(&self, policy: &str) -> Result<Open<'_>> {
-        self.open_file(&crate::world::policy(policy))
+        self.open_file(&crate::exchange::world::policy(policy))
     }
 
     /// The same with routes that need no token.
     pub(crate) fn open_with(&self, policy: &str, public: &[String]) -> Result<Open<'_>> {
-        let (file, tokens) = (crate::world::policy(policy), self.world.tokens());
+        let (file, tokens) = (crate::exchange::world::policy(policy), self.world.tokens());
         let running = self
             .program
             .start_with(&file, &tokens, Gated::Yes, public)?;

@@ -7,9 +7,9 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use orbgate::{Engine, Policy};
 
-use crate::recipe::Recipe;
-use crate::suite::{Expected, Open, Sent, Suite, token};
-use crate::wire::{Connection, request};
+use crate::exchange::recipe::Recipe;
+use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
+use crate::exchange::wire::{Connection, request};
 
 /// The same routes, needing these scopes.
 fn text(one: &str, export: &str) -> String {

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::program::Program;
-use crate::world::root;
+use crate::exchange::program::Program;
+use crate::exchange::world::root;
 
 struct Language {
     name: &'static str,
@@ -180,7 +180,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
 mod tests {
     use std::fs;
 
-    use crate::world::root;
+    use crate::exchange::world::root;
 
     /// An example of a server is a gate, or says in its first sentence which headers it trusts.
     #[test]

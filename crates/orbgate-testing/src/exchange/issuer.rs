@@ -7,10 +7,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use orbgate_testing::signer::Signer;
 use serde_json::{Value, json};
 
-use crate::recipe::Identity;
+use crate::exchange::recipe::Identity;
+use crate::signer::Signer;
 
 /// What an issuer does when it is asked for its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

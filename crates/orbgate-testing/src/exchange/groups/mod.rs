@@ -11,7 +11,7 @@ use core::fmt;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::suite::Suite;
+use crate::exchange::suite::Suite;
 
 /// What is put to a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
-use orbgate_testing::signer::{AUDIENCE, Signer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::signer::{AUDIENCE, Signer};
 
 /// A token, as its difference from the usual one: a user's, of the issuer `main`, for ten minutes.
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
-use crate::recipe::Recipe;
-use crate::suite::{Expected, Saw, Sent};
-use crate::tsv::unescape;
-use crate::world::{World, root};
+use crate::exchange::recipe::Recipe;
+use crate::exchange::suite::{Expected, Saw, Sent};
+use crate::exchange::tsv::unescape;
+use crate::exchange::world::{World, root};
 
 /// A file: what its exchanges have in common, and the exchanges.
 #[derive(Debug, Deserialize)]

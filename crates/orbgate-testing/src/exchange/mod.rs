@@ -1,0 +1,19 @@
+//! Puts the same exchanges to every language's gate, over real sockets: the format is in `policy/cases/gate/README.md`.
+
+mod groups;
+mod issuer;
+mod program;
+mod programs;
+mod recipe;
+mod suite;
+mod tsv;
+mod wire;
+mod world;
+mod written;
+
+pub use self::groups::Group;
+pub use self::program::Program;
+pub use self::programs::{build, every};
+pub use self::suite::{Expected, Saw, Sent, run};
+pub use self::world::World;
+pub use self::written::{Written, written};
