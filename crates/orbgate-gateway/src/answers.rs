@@ -110,11 +110,11 @@ mod tests {
             }
         }
         rows.push_str(&row(
-            "a question that is refused",
+            "an authorization request that is rejected",
             vec![REFUSED.as_u16(); modes],
         ));
         rows.push_str(&row(
-            "more questions than the limit",
+            "more requests than `limits.questions`",
             vec![OVERLOADED.as_u16(); modes],
         ));
         format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(modes))

@@ -9,24 +9,24 @@ orbgate::codes! {
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Cause {
-        SeveralScopes: "several_scopes", "several scopes are needed at once";
-        Alternatives: "alternatives", "there are several ways to be allowed";
-        SeveralSchemes: "several_schemes", "several security schemes are needed at once";
-        NoScope: "no_scope", "a token is needed, and no scope";
-        NoSecurity: "no_security", "nothing is said of security";
-        Open: "open", "everybody may call it: `security: []`";
-        Optional: "optional", "security is optional: one way to be allowed is `{}`";
-        OtherScheme: "other_scheme", "the security scheme has no scopes, or is not the one that was asked for";
-        UnknownScheme: "unknown_scheme", "the security scheme is not declared";
-        Scope: "scope", "the scope is none that a policy can have";
-        Path: "path", "the path is none that a policy can have: a parameter within a segment, a regular expression, a trailing slash";
-        Method: "method", "the key of the path is not a method of the format";
-        Duplicate: "duplicate", "several operations have one method and, except for the names of parameters, one path";
-        Servers: "servers", "it has servers of its own, with another path or a variable";
-        Reference: "reference", "it is written elsewhere: `$ref`";
-        Orbs: "orbs", "what a call consumes cannot be said in a policy, or contradicts what is said of its scope";
-        Malformed: "malformed", "it is written as the format does not allow, or by an alias of YAML";
-        TakesOver: "takes_over", "it would decide calls of an operation that is left out";
+        SeveralScopes: "several_scopes", "the operation needs several scopes at once";
+        Alternatives: "alternatives", "the operation has alternative security requirements";
+        SeveralSchemes: "several_schemes", "the operation needs several security schemes at once";
+        NoScope: "no_scope", "the operation needs a token but no scope";
+        NoSecurity: "no_security", "the operation has no `security`";
+        Open: "open", "anyone can call it: `security: []`";
+        Optional: "optional", "security is optional: one alternative is `{}`";
+        OtherScheme: "other_scheme", "the security scheme has no scopes, or isn't the selected one";
+        UnknownScheme: "unknown_scheme", "the security scheme isn't declared";
+        Scope: "scope", "a policy can't have this scope";
+        Path: "path", "a policy can't have this path: a parameter within a segment, a regular expression, a trailing slash";
+        Method: "method", "the path item's key isn't an OpenAPI method";
+        Duplicate: "duplicate", "several operations have the same method and, except for parameter names, the same path";
+        Servers: "servers", "the operation has its own servers, with another path or a variable";
+        Reference: "reference", "the operation is a reference: `$ref`";
+        Orbs: "orbs", "a policy can't express what the call consumes, or it contradicts the scope";
+        Malformed: "malformed", "it violates the OpenAPI format, or is a YAML alias";
+        TakesOver: "takes_over", "the route would decide calls of an operation that is left out";
     }
 }
 

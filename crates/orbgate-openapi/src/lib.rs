@@ -33,7 +33,7 @@ pub struct Options {
     /// The path before every path of the document; `None` for that of its servers.
     pub base_path: Option<String>,
     /// The scope of operations that name none; it gets its own api if no scheme has scopes. `None` leaves these
-    /// operations out. An operation that says that everybody may call it is always left out.
+    /// operations out. An operation that says that anyone can call it is always left out.
     pub default_scope: Option<String>,
     /// What a call consumes where `x-orbs` does not say it.
     pub orbs: Option<Orbs>,

@@ -75,7 +75,7 @@ fn the_one(
     schemes: &Schemes,
 ) -> Result<Requirement, (Cause, String)> {
     if requirements.is_empty() {
-        let message = "`security: []`: everybody may call it";
+        let message = "`security: []`: anyone can call it";
         return Err((Cause::Open, message.to_owned()));
     }
     if requirements.iter().any(Vec::is_empty) {

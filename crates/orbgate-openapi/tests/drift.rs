@@ -45,7 +45,7 @@ fn lines(document: &str, options: &Options, policy: &str) -> Vec<String> {
 #[test]
 fn every_difference_is_found_both_ways() {
     let expected = [
-        "5:45 7:49 unequal: DELETE /v1/a: the policy says scope `write`, and no policy can say what the document does: `security: []`: everybody may call it [open]",
+        "5:45 7:49 unequal: DELETE /v1/a: the policy says scope `write`, and no policy can say what the document does: `security: []`: anyone can call it [open]",
         "6:16 6:47 scope: GET /v1/a/{name}: the document says scope `write`, the policy says `read`",
         "6:16 6:47 orbs: GET /v1/a/{name}: the document says `orbs: 7`, the policy says `orbs: false`",
         "7:11 - missing: GET /v1/new: the policy has no such route; the document says scope `read`",

@@ -63,7 +63,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ),
     (
         "  /a: { get: { security: [] } }",
-        &["11:26: open: GET /a: `security: []`: everybody may call it"],
+        &["11:26: open: GET /a: `security: []`: anyone can call it"],
     ),
     (
         "  /a: { get: { security: [{ login: [read] }, {}] } }",
@@ -225,7 +225,7 @@ const TABLE: &[(&str, &[&str])] = &[
         "  /users/{id}: { get: {}, put: {} }\n  /users/me: { get: { security: [] } }",
         &[
             "11:18: takes_over: GET /users/{id}: it would decide calls of `GET /users/me` (line 12), which is left out",
-            "12:33: open: GET /users/me: `security: []`: everybody may call it",
+            "12:33: open: GET /users/me: `security: []`: anyone can call it",
         ],
     ),
     (
