@@ -26,7 +26,7 @@ fn lines(text: &str) -> Vec<String> {
     open.map(ToString::to_string).collect()
 }
 
-/// `policy/lint` and `docs/lint`; the archive of the published package has neither.
+/// `policy/lint` and `docs/lint.md`; the archive of the published package has neither.
 fn of_the_repository(path: &str) -> Option<PathBuf> {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folder = package.join("../..").join(path);
@@ -37,16 +37,20 @@ fn of_the_repository(path: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Each code has a file that fails, with exactly its findings, one that passes without any finding, and a page.
+/// Each code has a file that fails, with exactly its findings, one that passes without any finding, and a section of the page.
 /// `UPDATE_EXPECTED=1` writes the findings.
 #[test]
-fn every_code_has_fixtures_and_a_page() {
-    let (Some(fixtures), Some(pages)) = (
+fn every_code_has_fixtures_and_a_section() {
+    let (Some(fixtures), Some(page)) = (
         of_the_repository("policy/lint"),
-        of_the_repository("docs/lint"),
+        of_the_repository("docs/lint.md"),
     ) else {
         return;
     };
+    let page = fs::read_to_string(page).unwrap();
+    let (_, codes) = page.split_once("\n## Codes\n").unwrap();
+    let sections = codes.lines().filter_map(|line| line.strip_prefix("### `"));
+    assert!(sections.eq(Code::ALL.map(|code| format!("{code}`"))));
     for code in Code::ALL {
         let read = |name: &str| {
             let path = fixtures.join(name);
@@ -70,38 +74,29 @@ fn every_code_has_fixtures_and_a_page() {
             [""; 0],
             "{code}"
         );
-        let page = fs::read_to_string(pages.join(format!("{code}.md"))).unwrap();
-        assert!(page.starts_with(&format!("# {code}\n")), "{code}");
-        assert!(
-            page.contains(&format!("Level: {}.", code.level())),
-            "{code}"
-        );
     }
     let known = |name: &str| {
         Code::ALL
             .iter()
             .any(|code| name.split('.').next() == Some(code.as_str()))
     };
-    for folder in [fixtures, pages] {
-        for file in fs::read_dir(folder).unwrap() {
-            let name = file.unwrap().file_name().into_string().unwrap();
-            assert!(name == "README.md" || known(&name), "{name}");
-        }
+    for file in fs::read_dir(fixtures).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(name == "README.md" || known(&name), "{name}");
     }
 }
 
 /// The table of the page, which `cargo xtask codes` writes.
 #[test]
 fn the_page_has_the_codes() {
-    let Some(pages) = of_the_repository("docs/lint") else {
+    let Some(file) = of_the_repository("docs/lint.md") else {
         return;
     };
     let row = |code: Code| {
         let (level, explanation) = (code.level(), code.explanation());
-        format!("| [`{code}`]({code}.md) | {level} | {explanation} |\n")
+        format!("| [`{code}`](#{code}) | {level} | {explanation} |\n")
     };
     let rows = Code::ALL.map(row).concat();
-    let file = pages.join("README.md");
     let page = fs::read_to_string(&file).unwrap();
     let (head, rest) = page
         .split_once("| code | level | |\n|---|---|---|\n")

@@ -10,8 +10,8 @@ use orbgate_analysis::{Finding, Level};
 use crate::document::{Document, Found};
 use crate::text::Encoding;
 
-/// The pages of the codes.
-const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
+/// The page with a section for each code.
+const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
 
 /// What is wrong with a document, or likely not what was meant.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
@@ -71,7 +71,7 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encod
     Diagnostic {
         code: Some(LspCode::String(code.to_owned())),
         code_description: Some(CodeDescription {
-            href: Uri(format!("{PAGES}/{code}.md")),
+            href: Uri(format!("{PAGE}#{code}")),
         }),
         related_information: other,
         ..plain(document, finding.location, severity, message, encoding)

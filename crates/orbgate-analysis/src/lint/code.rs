@@ -31,20 +31,20 @@ orbgate::codes! {
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Code {
-        Overlap: "overlap", "two routes of one method fit one path, under different scopes or orbs", Level::Warning;
+        Overlap: "overlap", "two routes with the same method match the same path, but need different scopes or orbs", Level::Warning;
         ShadowedRoute: "shadowed_route", "some paths of a route are denied, because a more specific template lacks its method", Level::Warning;
-        InferenceElsewhere: "inference_elsewhere", "a scope for inference is in an api where any token will do", Level::Error;
+        InferenceElsewhere: "inference_elsewhere", "an inference scope is in an API that accepts any token", Level::Error;
         UnstatedGet: "unstated_get", "a call that only reads consumes orbs without a stated amount", Level::Warning;
         SimilarScopes: "similar_scopes", "two scopes differ in one character", Level::Warning;
         CaseOrPlural: "case_or_plural", "two names differ only in case or plural", Level::Warning;
         ColonLiteral: "colon_literal", "a literal looks like a parameter of another format", Level::Warning;
         SimilarLiterals: "similar_literals", "two literals of paths differ in one character", Level::Warning;
-        UnknownMethod: "unknown_method", "a method is none of HTTP's", Level::Warning;
+        UnknownMethod: "unknown_method", "a method isn't a standard HTTP method", Level::Warning;
         ScopeWithoutRoutes: "scope_without_routes", "a scope has no route", Level::Note;
-        NoPermits: "no_permits", "a scope does not say what it permits", Level::Note;
-        NoEndMarker: "no_end_marker", "the file does not end in `...`, so a part of it cannot be told from the whole", Level::Note;
+        NoPermits: "no_permits", "a scope has no description", Level::Note;
+        NoEndMarker: "no_end_marker", "the file has no end marker (`...`), so a truncated copy looks complete", Level::Note;
         BadSuppression: "bad_suppression", "a suppression lacks a known code or a reason", Level::Error;
-        UnusedSuppression: "unused_suppression", "a suppression suppresses nothing", Level::Warning;
+        UnusedSuppression: "unused_suppression", "a suppression has no matching finding", Level::Warning;
     }
     /// The default level.
     fn level -> Level;

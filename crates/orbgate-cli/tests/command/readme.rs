@@ -23,7 +23,7 @@ fn the_projects_pages_show_what_the_command_prints() {
         "docs/grants.md",
         "docs/issuers.md",
         "docs/testing.md",
-        "docs/lint/README.md",
+        "docs/lint.md",
         "docs/openapi.md",
         "docs/review.md",
     ] {

@@ -21,7 +21,7 @@ fn diagnostics_and_findings_come_as_you_type() {
     assert_eq!(overlap["severity"], 2);
     assert_eq!(overlap["source"], "orbgate");
     let page = overlap["codeDescription"]["href"].as_str().unwrap();
-    assert!(page.ends_with("/docs/lint/overlap.md"));
+    assert!(page.ends_with("/docs/lint.md#overlap"));
     let other = &overlap["relatedInformation"][0]["location"];
     assert_eq!(other["uri"], URI);
     assert_eq!(other["range"], range_of("'GET /items/{id}'"));
