@@ -8,7 +8,7 @@
  * - Text and other data come as a pointer and a length: any bytes, no NUL at the end, nothing is copied or
  *   kept beyond the call. A null pointer is fine where the length is 0. Text that is handed out is part of a
  *   larger text and not copied, so no NUL ends it, a name's neither: print it with `"%.*s"` and ORBGATE_STR_ARGS.
- * - A pointer that is not null points to what its parameter says, for the whole call, and nobody writes to
+ * - A pointer that is not null points to what its parameter describes, for the whole call, and no thread writes to
  *   it meanwhile. That is the caller's word. All else is checked: a null or misaligned pointer, a length or
  *   offset out of range, an unknown number or flag is ORBGATE_STATUS_INVALID_ARGUMENT.
  * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so
@@ -394,7 +394,7 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_DEFAULT_HTTP_STATUS 403
 
 /**
- * Most bytes of a policy. Who reads a file can stop one byte after it: the library says what is wrong.
+ * Largest size of a policy, in bytes. When you read a file, you can stop one byte later: the library reports the error.
  */
 #define ORBGATE_MAX_POLICY_BYTES 8388608
 
@@ -535,7 +535,7 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_MATCHED_TEMPLATE 1
 
 /**
- * In `OrbgateGateRequest.matched`: a router does not say what it has taken, as a fallback. What would be allowed is denied.
+ * In `OrbgateGateRequest.matched`: the router doesn't report a route, for example for a fallback. A request that would be allowed is denied.
  */
 #define ORBGATE_MATCHED_UNKNOWN 2
 
@@ -589,7 +589,7 @@ typedef struct OrbgateFetch OrbgateFetch;
 /**
  * Rules and keys: from a request as it came to its answer. It does no I/O, reads no clock and has no thread: the caller fetches
  * what `orbgate_gate_next_fetch` has, and gives the time, by two clocks: `unix_ms` since 1970, which tokens are valid by, and
- * `monotonic_ms` since any moment, on a clock that nobody sets, which keys are fetched by.
+ * `monotonic_ms` since any moment, on a clock that is never set, which keys are fetched by.
  */
 typedef struct OrbgateGate OrbgateGate;
 
@@ -678,11 +678,11 @@ typedef struct OrbgateDecision {
    */
   uint16_t http_status;
   /**
-   * The scope's number in its engine, from 1; 0 where there is none.
+   * The scope's number in its engine, from 1; 0 if there is no scope.
    */
   uint16_t scope;
   /**
-   * The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
+   * The route's number in its engine, from 1; 0 if there is no route. For `method_not_declared` it is one
    * of the routes that share the path's template.
    */
   uint32_t route;
@@ -792,7 +792,7 @@ typedef struct OrbgateBatch {
 } OrbgateBatch;
 
 /**
- * Names a route of a policy: the same in every process, and never taken for a route of another policy. All zeros is none.
+ * Names a route of a policy: the same in every process, and never equal to a route of another policy. All zeros means no route.
  */
 typedef struct OrbgateRouteId {
   /**
@@ -834,7 +834,7 @@ typedef struct OrbgateErrorInfo {
    */
   struct OrbgateStr message;
   /**
-   * The file, as it was given; no string where there was none.
+   * The path of the file as given; no string if there was no file.
    */
   struct OrbgateStr path;
 } OrbgateErrorInfo;
@@ -905,7 +905,7 @@ typedef struct OrbgateIssuerStatus {
    */
   uint32_t key_count;
   /**
-   * When they were fetched, on the monotonic clock; 0 where there are none.
+   * When the keys were fetched, on the monotonic clock; 0 if there are no keys.
    */
   uint64_t fetched_ms;
   /**
@@ -1031,7 +1031,7 @@ typedef struct OrbgateGateRequest {
    */
   struct OrbgateStr target;
   /**
-   * Every value of `Authorization`, one item a line of the header.
+   * Every value of `Authorization`, one item per header line.
    */
   const struct OrbgateStr *authorization;
   /**
@@ -1124,7 +1124,7 @@ typedef struct OrbgateStepInfo {
    */
   uint64_t attempt;
   /**
-   * When it is over even if nobody reports its end, on the monotonic clock.
+   * When it ends even without a report, on the monotonic clock.
    */
   uint64_t until_ms;
   /**
@@ -1133,7 +1133,7 @@ typedef struct OrbgateStepInfo {
    */
   struct OrbgateStr algorithm;
   /**
-   * The key, as a JWK with its required members alone: equal keys have equal strings, so keep what you have imported. If it cannot
+   * The key as a JWK with only its required members: equal keys have equal strings, so keep what you have imported. If it cannot
    * be imported, the signature is wrong.
    */
   struct OrbgateStr key;
@@ -1166,7 +1166,7 @@ typedef struct OrbgateStepInfo {
    */
   struct OrbgateStr allow;
   /**
-   * Why the token is refused, as in `expired`: for logs and counters alone.
+   * Why the token is rejected, such as `expired`: only for logs and counters.
    */
   struct OrbgateStr refused;
   /**
@@ -1182,7 +1182,7 @@ typedef struct OrbgateStepInfo {
    */
   struct OrbgateStr scopes;
   /**
-   * Who issued it.
+   * The issuer.
    */
   struct OrbgateStr issuer;
   /**
@@ -1194,7 +1194,7 @@ typedef struct OrbgateStepInfo {
    */
   struct OrbgateStr client;
   /**
-   * Who acts for the subject (`act`).
+   * The party that acts for the subject (`act`).
    */
   struct OrbgateStr actor;
   /**
@@ -1366,7 +1366,7 @@ typedef struct OrbgateDecisionStrings {
    */
   struct OrbgateStr api;
   /**
-   * `METHOD /template`; for `method_not_declared` the template alone.
+   * `METHOD /template`; for `method_not_declared`, only the template.
    */
   struct OrbgateStr route;
   /**
@@ -1523,7 +1523,7 @@ uint64_t orbgate_engine_decide_packed(const struct OrbgateEngine *engine,
                                       uint32_t flags);
 
 /**
- * Decides by route, for a server that knows which route it has matched: no string is looked at. The
+ * Decides by route, for a server that has already matched the route. Reads no strings. The
  * id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
  * `no_route`.
  *
@@ -1601,8 +1601,8 @@ OrbgateStatus orbgate_engine_external(struct OrbgateEngine **out);
 /**
  * Compiles a policy from the text of a policy file.
  *
- * `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the
- * policy; else it is left alone.
+ * `error` may be null. If it isn't and the call fails, `*error` contains every error of the
+ * policy. Otherwise it stays unchanged.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
  * `orbgate_error_free`. `yaml` is only read.
@@ -1619,7 +1619,7 @@ OrbgateStatus orbgate_engine_from_yaml(const char *yaml,
  * Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
  * UTF-8 elsewhere.
  *
- * `error` is used as by `orbgate_engine_from_yaml`; its errors name the path, too.
+ * `error` is used as by `orbgate_engine_from_yaml`; its errors also contain the path.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
  * `orbgate_error_free`. `path` is only read.
@@ -1811,7 +1811,7 @@ OrbgateStatus orbgate_gate_fetch_failed(const struct OrbgateGate *gate,
 
 /**
  * Whether what a step waits for is over, so that `orbgate_gate_resume` goes on: `*out` is 1 or 0. Ask after each report of a fetch,
- * and when `until_ms` has come. A step that is no `ORBGATE_STEP_WAIT` is an invalid argument.
+ * and when `until_ms` has come. Any step other than `ORBGATE_STEP_WAIT` is an invalid argument.
  *
  * Ownership: nothing.
  * Thread-safe: yes. Allocates: no. Blocks: yes. Cost: constant.
@@ -1934,8 +1934,8 @@ OrbgateStatus orbgate_gate_new(const struct OrbgateVerifier *verifier,
                                struct OrbgateError **error);
 
 /**
- * Asks about a request, to be decided by this engine. After each call, fetch what `orbgate_gate_next_fetch` has, also when the
- * answer is there: keys are fetched ahead of their end, and nobody waits for that.
+ * Asks about a request, to be decided by this engine. After each call, fetch what `orbgate_gate_next_fetch` has, even when you
+ * have the answer: keys are refreshed before they expire, without delaying requests.
  *
  * Nothing that a caller or an issuer does is another status than `ORBGATE_STATUS_OK`: a token whose keys cannot be had is a
  * denial.
@@ -2100,8 +2100,8 @@ void orbgate_step_free(struct OrbgateStep *step);
 /**
  * Reads the text of a token configuration.
  *
- * `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the configuration; else it is
- * left alone.
+ * `error` may be null. If it isn't and the call fails, `*error` contains every error of the configuration. Otherwise it stays
+ * unchanged.
  *
  * Ownership: `*out` is the caller's, to free with `orbgate_verifier_free`; `*error`, if it is set, with
  * `orbgate_error_free`. `yaml` is only read.
@@ -2219,7 +2219,7 @@ OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine,
                                          uint32_t *out);
 
 /**
- * The route of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+ * The route of a number. `ORBGATE_STATUS_NOT_FOUND` if there is none.
  *
  * Ownership: the strings in `out` are the engine's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -2245,7 +2245,7 @@ OrbgateStatus orbgate_engine_route_method(const struct OrbgateEngine *engine,
                                           struct OrbgateStr *out);
 
 /**
- * The scope of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+ * The scope of a number. `ORBGATE_STATUS_NOT_FOUND` if there is none.
  *
  * Ownership: the strings in `out` are the engine's and live as long as it.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -2303,7 +2303,7 @@ ORBGATE_API
 struct OrbgateStr orbgate_reason_name(uint8_t reason);
 
 /**
- * A reason in one sentence for a person; no string for an unknown number.
+ * A sentence that explains a reason; no string for an unknown number.
  *
  * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -2330,7 +2330,7 @@ ORBGATE_API
 struct OrbgateStr orbgate_detail_name(uint8_t detail);
 
 /**
- * A detail in one sentence for a person; no string for an unknown number.
+ * A sentence that explains a detail; no string for an unknown number.
  *
  * Ownership: the string is static.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

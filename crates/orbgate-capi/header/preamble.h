@@ -8,7 +8,7 @@
  * - Text and other data come as a pointer and a length: any bytes, no NUL at the end, nothing is copied or
  *   kept beyond the call. A null pointer is fine where the length is 0. Text that is handed out is part of a
  *   larger text and not copied, so no NUL ends it, a name's neither: print it with `"%.*s"` and ORBGATE_STR_ARGS.
- * - A pointer that is not null points to what its parameter says, for the whole call, and nobody writes to
+ * - A pointer that is not null points to what its parameter describes, for the whole call, and no thread writes to
  *   it meanwhile. That is the caller's word. All else is checked: a null or misaligned pointer, a length or
  *   offset out of range, an unknown number or flag is ORBGATE_STATUS_INVALID_ARGUMENT.
  * - Outputs are written only with ORBGATE_STATUS_OK. Any other status must be treated as a denial, and so

@@ -1,7 +1,7 @@
 //! Reading and checking what a caller hands over.
 //!
 //! What cannot be checked is the caller's word, given in the header's preamble: a pointer that is not
-//! null points to what the parameter says, for the whole call, and nobody writes to it meanwhile.
+//! null points to what the parameter describes, for the whole call, and no thread writes to it meanwhile.
 
 use core::ffi::c_char;
 use core::mem::{MaybeUninit, size_of};

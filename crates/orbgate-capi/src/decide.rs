@@ -89,7 +89,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
     })
 }
 
-/// Decides by route, for a server that knows which route it has matched: no string is looked at. The
+/// Decides by route, for a server that has already matched the route. Reads no strings. The
 /// id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
 /// `no_route`.
 ///

@@ -6,7 +6,7 @@ use orbgate::{Charge, Decision, Detail, Effect, Orbs, Policy, Reason};
 pub const ORBGATE_DEFAULT_HTTP_STATUS: u16 = 403;
 const _: () = assert!(ORBGATE_DEFAULT_HTTP_STATUS == Reason::DEFAULT_STATUS);
 
-/// Most bytes of a policy. Who reads a file can stop one byte after it: the library says what is wrong.
+/// Largest size of a policy, in bytes. When you read a file, you can stop one byte later: the library reports the error.
 pub const ORBGATE_MAX_POLICY_BYTES: u32 = 8_388_608;
 #[expect(
     clippy::as_conversions,
@@ -38,9 +38,9 @@ pub struct OrbgateDecision {
     pub charge: u8,
     /// The HTTP status of a denial; 0 on an allow.
     pub http_status: u16,
-    /// The scope's number in its engine, from 1; 0 where there is none.
+    /// The scope's number in its engine, from 1; 0 if there is no scope.
     pub scope: u16,
-    /// The route's number in its engine, from 1; 0 where there is none. For `method_not_declared` it is one
+    /// The route's number in its engine, from 1; 0 if there is no route. For `method_not_declared` it is one
     /// of the routes that share the path's template.
     pub route: u32,
     /// The number of the route that the request is about, with any token: that of `route`, and also where a call without

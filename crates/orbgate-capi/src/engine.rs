@@ -105,8 +105,8 @@ pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -
 
 /// Compiles a policy from the text of a policy file.
 ///
-/// `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the
-/// policy; else it is left alone.
+/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the
+/// policy. Otherwise it stays unchanged.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `yaml` is only read.
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn orbgate_engine_from_yaml(
 /// Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
 /// UTF-8 elsewhere.
 ///
-/// `error` is used as by `orbgate_engine_from_yaml`; its errors name the path, too.
+/// `error` is used as by `orbgate_engine_from_yaml`; its errors also contain the path.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `path` is only read.

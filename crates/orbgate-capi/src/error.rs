@@ -32,7 +32,7 @@ pub struct OrbgateErrorInfo {
     pub diagnostic_count: usize,
     /// Everything in one string: a line `[path:]line:column: message` for each error.
     pub message: OrbgateStr,
-    /// The file, as it was given; no string where there was none.
+    /// The path of the file as given; no string if there was no file.
     pub path: OrbgateStr,
 }
 

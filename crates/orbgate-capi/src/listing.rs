@@ -125,7 +125,7 @@ fn count(
     })
 }
 
-/// The route of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+/// The route of a number. `ORBGATE_STATUS_NOT_FOUND` if there is none.
 ///
 /// Ownership: the strings in `out` are the engine's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn orbgate_engine_route_method(
     })
 }
 
-/// The scope of a number. `ORBGATE_STATUS_NOT_FOUND` where there is none.
+/// The scope of a number. `ORBGATE_STATUS_NOT_FOUND` if there is none.
 ///
 /// Ownership: the strings in `out` are the engine's and live as long as it.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

@@ -62,7 +62,7 @@ pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
-/// A reason in one sentence for a person; no string for an unknown number.
+/// A sentence that explains a reason; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -90,7 +90,7 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
-/// A detail in one sentence for a person; no string for an unknown number.
+/// A sentence that explains a detail; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

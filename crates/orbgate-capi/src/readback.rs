@@ -26,7 +26,7 @@ pub struct OrbgateDecisionStrings {
     pub detail: OrbgateStr,
     /// The api of the route or scope.
     pub api: OrbgateStr,
-    /// `METHOD /template`; for `method_not_declared` the template alone.
+    /// `METHOD /template`; for `method_not_declared`, only the template.
     pub route: OrbgateStr,
     /// The scope that the call needs.
     pub scope: OrbgateStr,

@@ -2,7 +2,7 @@
 
 use orbgate::RouteId;
 
-/// Names a route of a policy: the same in every process, and never taken for a route of another policy. All zeros is none.
+/// Names a route of a policy: the same in every process, and never equal to a route of another policy. All zeros means no route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct OrbgateRouteId {

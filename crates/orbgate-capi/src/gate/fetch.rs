@@ -145,7 +145,7 @@ pub unsafe extern "C" fn orbgate_gate_fetch_failed(
 }
 
 /// Whether what a step waits for is over, so that `orbgate_gate_resume` goes on: `*out` is 1 or 0. Ask after each report of a fetch,
-/// and when `until_ms` has come. A step that is no `ORBGATE_STEP_WAIT` is an invalid argument.
+/// and when `until_ms` has come. Any step other than `ORBGATE_STEP_WAIT` is an invalid argument.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: yes. Cost: constant.

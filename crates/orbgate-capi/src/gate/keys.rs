@@ -32,7 +32,7 @@ pub struct OrbgateIssuerStatus {
     pub struct_size: u32,
     /// How many keys there are to use. With 0 every token of the issuer is refused.
     pub key_count: u32,
-    /// When they were fetched, on the monotonic clock; 0 where there are none.
+    /// When the keys were fetched, on the monotonic clock; 0 if there are no keys.
     pub fetched_ms: u64,
     /// The issuer.
     pub issuer: OrbgateStr,

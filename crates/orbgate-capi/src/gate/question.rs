@@ -15,7 +15,7 @@ use crate::status::{OrbgateStatus, guard};
 
 /// Rules and keys: from a request as it came to its answer. It does no I/O, reads no clock and has no thread: the caller fetches
 /// what `orbgate_gate_next_fetch` has, and gives the time, by two clocks: `unix_ms` since 1970, which tokens are valid by, and
-/// `monotonic_ms` since any moment, on a clock that nobody sets, which keys are fetched by.
+/// `monotonic_ms` since any moment, on a clock that is never set, which keys are fetched by.
 #[derive(Debug)]
 pub struct OrbgateGate {
     pub(super) gate: Gate,
@@ -60,8 +60,8 @@ pub unsafe extern "C" fn orbgate_gate_new(
     unsafe { handing_over(error, make) }
 }
 
-/// Asks about a request, to be decided by this engine. After each call, fetch what `orbgate_gate_next_fetch` has, also when the
-/// answer is there: keys are fetched ahead of their end, and nobody waits for that.
+/// Asks about a request, to be decided by this engine. After each call, fetch what `orbgate_gate_next_fetch` has, even when you
+/// have the answer: keys are refreshed before they expire, without delaying requests.
 ///
 /// Nothing that a caller or an issuer does is another status than `ORBGATE_STATUS_OK`: a token whose keys cannot be had is a
 /// denial.

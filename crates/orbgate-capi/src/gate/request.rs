@@ -22,7 +22,7 @@ pub const ORBGATE_HOLDS_THREAD: u32 = 8;
 pub const ORBGATE_MATCHED_NOTHING: u32 = 0;
 /// In `OrbgateGateRequest.matched`: a router has taken the route of `path_template`. A request that another route would allow is denied.
 pub const ORBGATE_MATCHED_TEMPLATE: u32 = 1;
-/// In `OrbgateGateRequest.matched`: a router does not say what it has taken, as a fallback. What would be allowed is denied.
+/// In `OrbgateGateRequest.matched`: the router doesn't report a route, for example for a fallback. A request that would be allowed is denied.
 pub const ORBGATE_MATCHED_UNKNOWN: u32 = 2;
 
 /// A request as it came over the wire: nothing of it is decoded, stripped or joined.
@@ -37,7 +37,7 @@ pub struct OrbgateGateRequest {
     pub method: OrbgateStr,
     /// The target: path and query, in the bytes of the request line or of `:path`.
     pub target: OrbgateStr,
-    /// Every value of `Authorization`, one item a line of the header.
+    /// Every value of `Authorization`, one item per header line.
     pub authorization: *const OrbgateStr,
     /// How many.
     pub authorization_count: usize,

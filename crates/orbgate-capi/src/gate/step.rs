@@ -69,12 +69,12 @@ pub struct OrbgateStepInfo {
     pub kind: u32,
     /// The attempt to wait for.
     pub attempt: u64,
-    /// When it is over even if nobody reports its end, on the monotonic clock.
+    /// When it ends even without a report, on the monotonic clock.
     pub until_ms: u64,
     /// The algorithm of the signature to check, as in `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt
     /// as long as its hash. It fits the key, and key and signature have their right form and length.
     pub algorithm: OrbgateStr,
-    /// The key, as a JWK with its required members alone: equal keys have equal strings, so keep what you have imported. If it cannot
+    /// The key as a JWK with only its required members: equal keys have equal strings, so keep what you have imported. If it cannot
     /// be imported, the signature is wrong.
     pub key: OrbgateStr,
     /// What was signed.
@@ -91,7 +91,7 @@ pub struct OrbgateStepInfo {
     pub www_authenticate: OrbgateStr,
     /// The `Allow` of a denial; no string where it has none.
     pub allow: OrbgateStr,
-    /// Why the token is refused, as in `expired`: for logs and counters alone.
+    /// Why the token is rejected, such as `expired`: only for logs and counters.
     pub refused: OrbgateStr,
     /// Where the router went instead of the allowed route, of no bytes where it did not say: count it. No string where they agree.
     pub misrouted: OrbgateStr,
@@ -99,13 +99,13 @@ pub struct OrbgateStepInfo {
     pub audit: OrbgateStr,
     /// The token's scopes, with one space between two.
     pub scopes: OrbgateStr,
-    /// Who issued it.
+    /// The issuer.
     pub issuer: OrbgateStr,
     /// Whom it is about (`sub`).
     pub subject: OrbgateStr,
     /// The client that it was issued to.
     pub client: OrbgateStr,
-    /// Who acts for the subject (`act`).
+    /// The party that acts for the subject (`act`).
     pub actor: OrbgateStr,
     /// Its own name (`jti`).
     pub id: OrbgateStr,

@@ -17,8 +17,8 @@ pub struct OrbgateVerifier {
 
 /// Reads the text of a token configuration.
 ///
-/// `error` may be null. Where it is not and the call fails, `*error` says why, with every error of the configuration; else it is
-/// left alone.
+/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the configuration. Otherwise it stays
+/// unchanged.
 ///
 /// Ownership: `*out` is the caller's, to free with `orbgate_verifier_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `yaml` is only read.
