@@ -223,7 +223,7 @@ GET,/\x1b[31m,user,,,bob
 GET
 """
 
-UNREAD = "error: 1 of 5 rows could not be read, and what they say may be what you look for\n"
+UNREAD = "error: 1 of 5 rows could not be read, so results might be incomplete (allow this with --tolerate)\n"
 EXPECTED = """\
 5 rows of short.csv, under policy sha256:c675e88c4582
 from 2026-11-20T13:05:00+00:00 to 2026-11-20T13:07:00+00:00

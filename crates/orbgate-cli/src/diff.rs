@@ -22,26 +22,26 @@ use crate::policy_file::{self, Source, in_file};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Policy file in force; `-` is standard input
+    /// Active policy file; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) old: PathBuf,
 
-    /// Policy file that is to take its place; `-` is standard input
+    /// New policy file; `-` is standard input
     #[arg(required_unless_present = "against", conflicts_with = "against", value_hint = ValueHint::FilePath)]
     pub(crate) new: Option<PathBuf>,
 
-    /// Compare the one file that is given with itself in this commit of git
+    /// Compare one file with its version in this git commit
     #[arg(long, value_name = "COMMIT")]
     pub(crate) against: Option<String>,
 
     #[command(flatten)]
     pub(crate) fail_on: FailOn,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
 
-    /// Answer in Markdown that fits a comment on a pull request
+    /// Print Markdown for a pull request comment
     #[arg(long)]
     pub(crate) markdown: bool,
 }

@@ -7,11 +7,11 @@ use orbgate_analysis::ask::answers::{Compared, Failing};
 /// Which changes change the exit code.
 #[derive(Debug, Args)]
 pub(crate) struct FailOn {
-    /// Let it pass that somebody may do more, or for less
+    /// Succeed even if the new policy allows more or charges less
     #[arg(long, conflicts_with = "fail_on")]
     allow_wider: bool,
 
-    /// Changes that fail, as in `wider,costlier`
+    /// Changes that make the command fail, such as `wider,costlier`
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(Failing::ALL.map(Failing::as_str))

@@ -17,19 +17,19 @@ use crate::policy_file::{self, READ_LIMIT, in_file};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Policy files; `-` is standard input, and the new text goes to standard output
+    /// Policy files; `-` formats standard input to standard output
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Change nothing, and exit with 1 where something would change
+    /// Change nothing, and exit with 1 if a file would change
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Write the seal of the text: for a file that is to be deployed
+    /// Write a seal, for files that you deploy
     #[arg(long)]
     pub(crate) seal: bool,
 
-    /// Answer as one line of JSON; for `-` only with --check
+    /// Print one line of JSON; for `-` only with --check
     #[arg(long)]
     pub(crate) json: bool,
 }

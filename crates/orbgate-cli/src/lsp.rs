@@ -8,7 +8,7 @@ use crate::output::{Exit, Stop};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Changes nothing: it is how it speaks anyway, and some editors add it
+    /// Accepted for compatibility; always uses standard input and output
     #[arg(long)]
     stdio: bool,
 }

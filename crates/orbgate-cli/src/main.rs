@@ -69,9 +69,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Decide one request: allow or deny, why, and what it consumes
+    /// Decide one request: allow or deny, the reason, and the orbs it consumes
     Decide(question::Question),
-    /// Explain a denial: which step to the scope is missing, which route was meant
+    /// Explain a denial: the missing step to the scope, and similar routes
     Explain(explain::Arguments),
     /// Decide a log of requests line by line: JSON Lines in, JSON Lines out
     Replay(replay::Arguments),
@@ -79,37 +79,37 @@ enum Command {
     Init(init::Arguments),
     /// Check policy files and report every error
     Check(check::Arguments),
-    /// Find what is legal in policies and likely not meant
+    /// Find likely mistakes in valid policies
     Lint(lint::Arguments),
-    /// Lay policy files out: indentation, spaces, blank lines
+    /// Format policy files: indentation, spaces, blank lines
     Fmt(fmt::Arguments),
-    /// Compare two policies: what the new one allows, denies and charges otherwise
+    /// Compare two policies: changes in access and cost
     Diff(diff::Arguments),
-    /// Test policies: files of cases, and how much of the policy they cover
+    /// Test policies with test files, and measure coverage
     Test(test::Arguments),
     /// Review a new version of a policy: diff, costs, lint and tests on one page
     Review(review::Arguments),
-    /// Find the least scopes for calls
+    /// Find the smallest set of scopes for some calls
     Needs(needs::Arguments),
-    /// Find scopes that tokens carry and never need
+    /// Find scopes that tokens carry but never need
     Unused(unused::Arguments),
-    /// List all that a token may call, and what consumes orbs
+    /// List everything that a token can call, and what consumes orbs
     Reach(reach::Arguments),
-    /// Find who of a list of tokens may make a call
+    /// Find the tokens of a list that can make a call
     Who(who::Arguments),
     /// Import, export or check OpenAPI documents
     Openapi(openapi::Arguments),
-    /// Find out why a token is refused
+    /// Find out why a token is rejected
     Token(token::Arguments),
-    /// Hold run requests or run records to their contract
+    /// Validate run requests or run records against the specification
     Validate(validate::Arguments),
-    /// Show the whole table: scopes, orbs, tokens and routes
+    /// Show all scopes and routes, with orbs and token kinds
     Table(table::Arguments),
-    /// Serve an editor: errors, lint, hover and layout of policies as you type
+    /// Run the language server for editors: errors, lint, hover, formatting
     Lsp(lsp::Arguments),
-    /// Start the gateway, which proxies ask: a program of its own, `orbgate-gateway`
+    /// Start the gateway for nginx, HAProxy, Caddy, Traefik and Envoy
     Serve(serve::Arguments),
-    /// Print the completion script of a shell
+    /// Print a completion script for a shell
     Completions(complete::Arguments),
     /// Write the manual pages into a folder
     #[cfg(feature = "manual")]

@@ -10,7 +10,7 @@ use crate::output::{Exit, Stop};
 /// The command as those type it who make a package.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Folder that gets the pages; it must be there
+    /// Existing folder for the pages
     #[arg(value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 }

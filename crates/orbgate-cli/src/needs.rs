@@ -27,11 +27,11 @@ pub(crate) struct Arguments {
     )]
     pub(crate) calls: Vec<OsString>,
 
-    /// Take the calls from a log; `-` is standard input
+    /// Read the calls from a log; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) log: Option<PathBuf>,
 
-    /// Whose token makes the calls
+    /// Kind of the token that makes the calls
     #[arg(
         long,
         value_name = "KIND",
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     )]
     pub(crate) token: Kind,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -17,7 +17,7 @@ use crate::table::orb_column;
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Whose token it is
+    /// Kind of the token
     #[arg(long, value_name = "KIND")]
     pub(crate) token: Kind,
 
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) scopes: Option<OsString>,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -22,19 +22,19 @@ use crate::tally::Tally;
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// File of requests, one JSON object on each line; `-` is standard input
+    /// File of requests, one JSON object per line; `-` is standard input
     #[arg(default_value = STANDARD_INPUT, value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Say which route each request is about, also without a valid token
+    /// Add the route of each request, even without a valid token
     ///
-    /// Each answer has one more field, `about`: the route, or null.
+    /// Each line gets the field `about`: the route, or null.
     #[arg(long)]
     pub(crate) about: bool,
 
-    /// Decide with this policy, too, and report every disagreement
+    /// Also decide with this policy, and report every disagreement
     ///
-    /// Each answer has one more field, `shadow`: what the other policy says, or null.
+    /// Each line gets the field `shadow`: the decision of the other policy, or null.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) shadow: Option<PathBuf>,
 

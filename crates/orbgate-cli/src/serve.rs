@@ -11,11 +11,11 @@ use crate::output::{Exit, Stop};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Its configuration
+    /// Configuration file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: PathBuf,
 
-    /// Load the configuration and what it names, and serve nothing
+    /// Check the configuration and the files that it names, and exit
     #[arg(long)]
     check: bool,
 }

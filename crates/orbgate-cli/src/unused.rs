@@ -21,11 +21,11 @@ pub(crate) struct Arguments {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) log: PathBuf,
 
-    /// Field of an access log that has the token's scopes, as `extra1` or `user`
+    /// Access log field that contains the scopes, such as `extra1` or `user`
     #[arg(long, value_name = "FIELD")]
     pub(crate) field: Option<String>,
 
-    /// Whose tokens an access log's are
+    /// Kind of the tokens of an access log
     #[arg(
         long,
         value_name = "KIND",
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     )]
     pub(crate) token: Kind,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

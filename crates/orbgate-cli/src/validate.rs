@@ -16,23 +16,23 @@ use crate::progress::{self, Screen};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// What the documents are
+    /// Type of the documents
     pub(crate) contract: Document,
 
     /// Files of JSON documents; `-` is standard input
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Ask only for what serving needs, not for all that an audit does
+    /// Require only what serving needs, not what an audit needs
     #[arg(long)]
     pub(crate) lenient: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Document {
-    /// What a client sends
+    /// Request of a client
     RunRequest,
-    /// What the endpoint answers
+    /// Response of the endpoint
     RunRecord,
 }
 

@@ -23,14 +23,14 @@ pub(crate) struct Arguments {
     /// Method of the call, in capital letters
     pub(crate) method: OsString,
 
-    /// Target of the call: path and query, as on the wire
+    /// Target of the call: path and query, exactly as received
     pub(crate) target: OsString,
 
-    /// File of tokens, one JSON object on each line; `-` is standard input
+    /// File of tokens, one JSON object per line; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tokens: PathBuf,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -152,7 +152,7 @@ issuers:
         (
             "orbgate_token: 1\nissuers:\n  - issuer: a\n    issuer: a\n    audience: &x b\n    kind: { user: [] }\n",
             "4:5: duplicate key `issuer` (first on line 3)\n\
-             5:15: an anchor is not allowed: nothing may refer to this value\n\
+             5:15: anchors aren't supported: remove the anchor and repeat the value where you need it\n\
              6:11: `kind` recognises no token: write a test for `user` or for `organisation`",
         ),
     ];

@@ -391,7 +391,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         if anchor > 0 {
             diagnostics.push(
                 location,
-                "an anchor is not allowed: nothing may refer to this value",
+                "anchors aren't supported: remove the anchor and repeat the value where you need it",
             );
         }
         if tagged {

@@ -261,7 +261,7 @@ fn sets_of_literal_locations_are_limited_to_63_for_each_length() {
     assert_eq!(
         messages(diagnostics.diagnostics()),
         [format!(
-            "199:13: route `{route}` mixes literals and parameters in one more way than the 63 that paths of 17 segments may have"
+            "199:13: route `{route}` adds another mix of literals and parameters for paths of 17 segments; the limit is 63"
         )]
     );
 }

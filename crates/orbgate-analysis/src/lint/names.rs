@@ -59,7 +59,7 @@ fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
         .is_none_or(|permits| permits.trim().is_empty())
     {
         let message = format!(
-            "scope `{name}` does not say what it permits: people who grant it see `permits`"
+            "scope `{name}` has no description: add `permits`, which users see when they grant the scope"
         );
         found.push(Code::NoPermits, scope.location(), None, message);
     }

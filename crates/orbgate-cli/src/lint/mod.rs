@@ -24,11 +24,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) levels: Levels,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long, conflicts_with = "sarif")]
     pub(crate) json: bool,
 
-    /// Answer as SARIF 2.1.0, which code hosts show next to the lines
+    /// Print SARIF 2.1.0, which code hosts show next to the lines
     #[arg(long)]
     pub(crate) sarif: bool,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 /// Other levels than those of the codes.
 #[derive(Debug, Args)]
 pub(crate) struct Levels {
-    /// Another level for a code: `error`, `warning`, `note` or `off`
+    /// Level of a code: `error`, `warning`, `note` or `off`
     #[arg(long = "level", value_name = "CODE=LEVEL", value_parser = code_and_level)]
     levels: Vec<(Code, Option<Level>)>,
 }

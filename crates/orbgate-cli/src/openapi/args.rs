@@ -25,10 +25,10 @@ impl Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Make a policy of a document; what has no equal in a policy is listed
+    /// Convert a document into a policy, and list what is left out
     #[command(after_help = IMPORT)]
     Import(Import),
-    /// Write a policy as a document
+    /// Convert a policy into a document
     #[command(after_help = EXPORT)]
     Export(Export),
     /// Compare a document with a policy
@@ -45,11 +45,11 @@ pub(crate) struct Import {
     #[command(flatten)]
     pub(crate) open: Open,
 
-    /// Exit with 0 although operations are left out
+    /// Exit with 0 even if operations are left out
     #[arg(long)]
     pub(crate) allow_left_out: bool,
 
-    /// Answer as one line of JSON, the policy in it
+    /// Print one line of JSON that contains the policy
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -78,11 +78,11 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) open: Open,
 
-    /// Exit with 0 where everything that differs is `unclear`
+    /// Exit with 0 if every difference is `unclear`
     #[arg(long)]
     pub(crate) allow_left_out: bool,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -90,19 +90,19 @@ pub(crate) struct Check {
 /// What a document leaves open.
 #[derive(Debug, Args)]
 pub(crate) struct Open {
-    /// Security scheme whose scopes count, or roles if it is `http`
+    /// Security scheme whose scopes are used, or roles if it is `http`
     #[arg(long, value_name = "NAME")]
     pub(crate) scheme: Option<String>,
 
-    /// Path before every path, instead of the servers'
+    /// Base path, instead of the path of `servers`
     #[arg(long, value_name = "PATH")]
     pub(crate) base_path: Option<String>,
 
-    /// Scope of operations that name none and are not open
+    /// Scope for operations that name no scope and are not open
     #[arg(long, value_name = "S")]
     pub(crate) default_scope: Option<String>,
 
-    /// What a call consumes without `x-orbs`: `false`, `true`, N
+    /// Orbs of calls without `x-orbs`: `false`, `true` or a number
     #[arg(long, value_parser = orbs)]
     pub(crate) orbs: Option<Orbs>,
 }

@@ -10,19 +10,19 @@ use crate::lint::Levels;
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Policy file in force; `-` is standard input
+    /// Active policy file; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) old: PathBuf,
 
-    /// Policy file that is to take its place; `-` is standard input
+    /// New policy file; `-` is standard input
     #[arg(required_unless_present = "against", conflicts_with = "against", value_hint = ValueHint::FilePath)]
     pub(crate) new: Option<PathBuf>,
 
-    /// Compare the one file that is given with itself in this commit of git
+    /// Compare one file with its version in this git commit
     #[arg(long, value_name = "COMMIT")]
     pub(crate) against: Option<String>,
 
-    /// File of cases to put to the new policy
+    /// Test file to run against the new policy
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tests: Vec<PathBuf>,
 
@@ -32,15 +32,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) levels: Levels,
 
-    /// Let findings of lint pass that the old policy has as well
+    /// Ignore lint findings that the old policy also has
     #[arg(long)]
     pub(crate) only_new: bool,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
 
-    /// Answer in Markdown that fits a comment on a pull request
+    /// Print Markdown for a pull request comment
     #[arg(long)]
     pub(crate) markdown: bool,
 }

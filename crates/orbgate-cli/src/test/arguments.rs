@@ -8,15 +8,15 @@ use clap::{Args, ValueHint};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Files of cases, `NAME.test.yaml`; `-` is standard input
+    /// Test files, `NAME.test.yaml`; `-` is standard input
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// List what no case covers
+    /// List outcomes that no case covers
     #[arg(long)]
     pub(crate) coverage: bool,
 
-    /// Exit with 1 where less than N percent of the outcomes are covered
+    /// Exit with 1 if cases cover less than N percent of the outcomes
     #[arg(long, value_name = "N", value_parser = percent, allow_hyphen_values = true)]
     pub(crate) threshold: Option<u8>,
 
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Answer as one line of JSON
+    /// Print one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

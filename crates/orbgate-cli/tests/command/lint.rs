@@ -46,7 +46,7 @@ fn notes_alone_are_0_and_warnings_are_1() {
         ran.out,
         format!(
             "{noted}:1:1: note[no_end_marker]: the file does not end in `...`: what is cut short may be a valid policy with fewer routes\n\
-             {noted}:6:7: note[no_permits]: scope `read:items` does not say what it permits: people who grant it see `permits`\n\
+             {noted}:6:7: note[no_permits]: scope `read:items` has no description: add `permits`, which users see when they grant the scope\n\
              {noted}: ok: 2 notes\n"
         )
     );

@@ -227,8 +227,11 @@ fn challenge(document: &Document, diagnostics: &mut Diagnostics) -> Challenge {
     let challenge = challenge.map_or(ChallengeDocument::Minimal, |challenge| challenge.value);
     let (realm, metadata) = (&document.realm, &document.resource_metadata);
     if challenge != ChallengeDocument::Full {
-        for text in [realm, metadata].into_iter().flatten() {
-            diagnostics.push_new(text.location, "only `challenge: full` says it".to_owned());
+        for (key, text) in [("realm", realm), ("resource_metadata", metadata)] {
+            if let Some(text) = text {
+                let message = format!("`{key}` requires `challenge: full`");
+                diagnostics.push_new(text.location, message);
+            }
         }
     }
     let mut full = FullChallenge::new();

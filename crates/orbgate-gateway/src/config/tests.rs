@@ -50,7 +50,7 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
         "g:1:18: `orbgate_gateway` must be the plain number 1",
         "g:3:15: it is about a policy file, and there is no `policy`",
         "g:4:10: `Orb` is no prefix of headers: it does not start with `X-` and end with `-`",
-        "g:5:8: only `challenge: full` says it",
+        "g:5:8: `realm` requires `challenge: full`",
         "g:7:11: `mode` must be `nginx` or `forward_auth` or `envoy_http` or `envoy_grpc` or `authzen`, not `apache`",
         "g:9:23: `10.0.0.1/8` is no block of trusted addresses: its address has bits after its length",
         "g:9:35: `0.0.0.0/0` is no block of trusted addresses: it trusts every address",

@@ -33,6 +33,6 @@ impl Tuples {
 pub(super) fn one_too_many(shown: &str, tuple: u64) -> String {
     let length = tuple.checked_ilog2().unwrap_or_default();
     format!(
-        "route {shown} mixes literals and parameters in one more way than the {TUPLES} that paths of {length} segments may have"
+        "route {shown} adds another mix of literals and parameters for paths of {length} segments; the limit is {TUPLES}"
     )
 }

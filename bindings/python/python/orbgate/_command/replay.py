@@ -150,7 +150,7 @@ def exit_code(options: argparse.Namespace, log: Reader, unread: int, rows: int, 
         print("error: a quote does not close as it must, which --tolerate never allows: the rows after it may be forged", file=sys.stderr)
         return 2
     if unread > tolerated(rows):
-        print(f"error: {unread:,} of {number(rows, 'row')} could not be read, and what they say may be what you look for", file=sys.stderr)
+        print(f"error: {unread:,} of {number(rows, 'row')} could not be read, so results might be incomplete (allow this with --tolerate)", file=sys.stderr)
         return 2
     if unread:
         print(f"{unread:,} of {rows:,} rows could not be read, which --tolerate {said} allows", file=sys.stderr)
