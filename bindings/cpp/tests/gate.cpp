@@ -59,9 +59,15 @@ void a_token_waits_for_its_keys(const orbgate::Engine &engine)
         return serve(fetch);
     };
     const auto gate = std::move(*orbgate::Gate::make(verifier(), slowly));
+    const auto start = std::chrono::steady_clock::now();
     std::vector<std::thread> threads;
     for (int at = 0; at < 8; at++) {
-        threads.emplace_back([&] { CHECK(refused(gate, engine) == "not_yet_valid"); });
+        threads.emplace_back([&] {
+            const std::string found = refused(gate, engine);
+            // One thread waits for the whole fetch, and the others only for its first second. A busy machine might need longer.
+            const bool gave_up = std::chrono::steady_clock::now() - start >= 1s;
+            CHECK(found == "not_yet_valid" || (gave_up && found == "no_keys"));
+        });
     }
     for (std::thread &thread : threads) {
         thread.join();
