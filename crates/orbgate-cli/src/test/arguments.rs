@@ -41,7 +41,7 @@ fn percent(text: &str) -> Result<u8, String> {
 }
 
 const HELP: &str = "\
-A file of cases:
+A test file:
   orbgate_test: 1
   policy: policy.yaml    # in this file's folder; absent, the built-in policy
   cases:
