@@ -60,6 +60,7 @@ void a_token_waits_for_its_keys(const orbgate::Engine &engine)
     };
     const auto gate = std::move(*orbgate::Gate::make(verifier(), slowly));
     const auto start = std::chrono::steady_clock::now();
+    std::atomic<int> got_keys = 0;
     std::vector<std::thread> threads;
     for (int at = 0; at < 8; at++) {
         threads.emplace_back([&] {
@@ -67,12 +68,13 @@ void a_token_waits_for_its_keys(const orbgate::Engine &engine)
             // One thread waits for the whole fetch, and the others only for its first second. A busy machine might need longer.
             const bool gave_up = std::chrono::steady_clock::now() - start >= 1s;
             CHECK(found == "not_yet_valid" || (gave_up && found == "no_keys"));
+            got_keys += found == "not_yet_valid";
         });
     }
     for (std::thread &thread : threads) {
         thread.join();
     }
-    CHECK(fetches == 2); // one attempt for all: discovery and keys
+    CHECK(got_keys >= 1 && fetches == 2); // one attempt for all: discovery and keys
     CHECK(gate.revoke("https://id.example.com", "2026-11") && !gate.revoke("https://id.example.org", "2026-11"));
     CHECK(refused(gate, engine) == "key_revoked");
     CHECK(gate.forget("https://id.example.com") && !gate.forget("nobody"));

@@ -145,7 +145,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Diff(arguments) => diff::run(arguments),
         Command::Review(arguments) => review::run(arguments),
         Command::Openapi(arguments) => openapi::run(arguments),
-        // A file of cases may name its own policy.
+        // A test file may name its own policy.
         Command::Test(arguments) => test::run(arguments, policy),
         // The policy is asked only about tokens that are accepted.
         Command::Token(arguments) => token::run(arguments),

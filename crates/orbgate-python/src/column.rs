@@ -1,7 +1,6 @@
 //! Columns of text and of flags in any of Arrow's encodings, and the tables that have them.
 
 use core::fmt;
-use core::ops::Range;
 
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::types::{
@@ -184,7 +183,7 @@ impl Column {
         let mut texts = LargeBinaryBuilder::new();
         let mut start = ends.next()?;
         for (row, end) in ends.enumerate() {
-            let list = Range { start, end };
+            let list = start..end;
             let is_null = nulls.is_some_and(|nulls| nulls.is_null(row));
             texts
                 .append_option((!is_null).then(|| joined(list.filter_map(|item| items.get(item)))));

@@ -69,7 +69,7 @@ fn write(path: &std::path::Path, text: &str) -> io::Result<()> {
 }
 
 const HELP: &str = "\
-It writes a small policy (policy.yaml), a file of cases and a property for it
+It writes a small policy (policy.yaml), a test file and a property for it
 (policy.test.yaml), a workflow for GitHub that reviews changes of the policy,
 and hooks for pre-commit. A file that exists already stays as it is.
 

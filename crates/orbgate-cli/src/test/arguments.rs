@@ -71,4 +71,4 @@ Examples:
 Exit codes:
   0  every case passes, every property holds, and enough is covered
   1  a case fails, a property does not hold, or less than --threshold is covered
-  2  could not run: bad usage, a bad or unreadable file of cases or policy";
+  2  could not run: bad usage, a bad or unreadable test file or policy";

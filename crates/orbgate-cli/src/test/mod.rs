@@ -22,7 +22,7 @@ use crate::policy_file::{READ_LIMIT, Source, in_file};
 pub(crate) use self::arguments::Arguments;
 pub(crate) use self::coverage::{Report, Share};
 
-/// A file of cases, and the location of its policy among the sources.
+/// A test file, and the location of its policy among the sources.
 pub(crate) struct File {
     name: String,
     suite: Suite,
@@ -104,7 +104,7 @@ pub(crate) fn try_all<'a>(
     (tested, coverage.collect())
 }
 
-/// Reads the files of cases, and each of their policies once, unless a policy is given for all.
+/// Reads the test files, and each of their policies once, unless a policy is given for all.
 pub(crate) fn read(
     tests: &[PathBuf],
     given: Option<&Source>,
@@ -153,7 +153,7 @@ fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Stop> {
         .map_err(|error| Stop::Error(format!("cannot write `{}`: {error}", path.display())))
 }
 
-/// A file of cases that was tested.
+/// A test file that was tested.
 pub(crate) struct Tested<'a> {
     pub(crate) file: &'a str,
     policy: Digest,

@@ -1,4 +1,4 @@
-//! The properties of a file of cases: which hold, and the requests that refute the others.
+//! The properties of a test file: which hold, and the requests that refute the others.
 
 use std::io::{self, Write};
 
