@@ -78,7 +78,7 @@ enum Command {
     Aarch64,
     /// Checks the published crates with the oldest Rust that they promise
     Msrv,
-    /// Builds the C ABI as a WebAssembly module, for the languages that carry it
+    /// Builds the WebAssembly modules: the C ABI, for the languages that carry it, and what answers questions
     Wasm,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
     Go,

@@ -38,8 +38,17 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
             tests.env("ORBGATE_LAYOUT", layout).run()?;
             conform("node", node.script(library, CONFORMANCE))?;
         }
-        Ok(())
+        questions(project)
     })
+}
+
+/// The package of the module that answers questions.
+fn questions(project: &Project) -> Result<()> {
+    let module = wasm::questions(project)?.display().to_string();
+    let tests = Program::parse("npm --silent test").env("ORBGATE_WASM", module);
+    tests
+        .within(&project.root.join("crates/orbgate-wasm/npm"))
+        .run()
 }
 
 /// A program of the package over a shared library, or else over WebAssembly: the runner of the cases, or what measures.

@@ -18,7 +18,7 @@ pub(crate) struct ReleaseCheck {
 }
 
 /// What states the version, or takes it from there, as it is written.
-const STATED: [(&str, &str); 10] = [
+const STATED: [(&str, &str); 11] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \"@\""),
     ("CHANGELOG.md", "\n## @ "),
     (
@@ -38,6 +38,10 @@ const STATED: [(&str, &str); 10] = [
     (
         "bindings/node/package-lock.json",
         "\"name\": \"orbgate\",\n      \"version\": \"@\"",
+    ),
+    (
+        "crates/orbgate-wasm/npm/package.json",
+        "\n  \"version\": \"@\"",
     ),
     ("bindings/python/pyproject.toml", "dynamic = [\"version\"]"),
     ("Cargo.toml", "[workspace.package]\nversion = \"@\""),
@@ -180,7 +184,7 @@ mod tests {
         assert_eq!(versions(&root, version).unwrap(), Vec::<String>::new());
         let behind = versions(&root, "7.0.0").unwrap();
         let crates = manifest.matches("path = \"crates/").count();
-        assert_eq!(behind.len(), 13 + crates, "{behind:?}");
+        assert_eq!(behind.len(), 14 + crates, "{behind:?}");
     }
 
     #[test]
