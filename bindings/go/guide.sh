@@ -17,6 +17,11 @@ issuer=
 trap 'kill $issuer' EXIT
 # As the guide's example: the status of a call with this bearer token.
 call() { curl --silent --output /dev/null --write-out '%{http_code}' --header "Authorization: Bearer $1" "http://127.0.0.1:$port/orders" || :; }
+# The status and the allowed origin of a browser's question about this path.
+preflight() {
+    curl --silent --output /dev/null --write-out '%{http_code} %header{access-control-allow-origin}' --request OPTIONS \
+        --header 'Origin: https://app.example.com' --header 'Access-Control-Request-Method: GET' "http://127.0.0.1:$port$1" || :
+}
 token() { curl --silent "http://$address/token?scope=$1"; }
 go mod init guide
 go mod edit -replace="github.com/orbgate/orbgate/bindings/go=$module"
@@ -50,6 +55,11 @@ for program in [0-9]*; do
             if [ "$status" = 401 ] && grep -q "GET /orders" "$program/main.go"; then
                 status="$(call none) $(call "$(token write:orders)") $(call "$(token read:orders)")"
                 [ "$status" != "401 403 200" ] || status=401
+                if grep -q "GET /healthz" "$program/main.go"; then
+                    found="$(curl --silent "http://127.0.0.1:$port/healthz"), $(preflight /orders), $(preflight /nowhere)"
+                    [ "$found" = "fine, 204 https://app.example.com, 401 https://app.example.com" ] || status=$found
+                    recipes=run
+                fi
             fi
             kill "$server" 2> /dev/null || :
             trap 'kill $issuer' EXIT
@@ -59,3 +69,4 @@ for program in [0-9]*; do
         go run "$@" "./$program"
     fi
 done
+[ "${recipes:-}" = run ] || { echo "no server has a health check" >&2; exit 1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the example of a gate must answer, PROGRAM and its arguments: over a real socket, with keys from an issuer on this machine.
-With --guide GUIDE PROGRAM: what the service of a guide's first example answers, with the policy that the guide has.
+With --guide GUIDE ISSUER PROGRAM…: what the services of a guide answer to the tokens of its issuer, with the policy that the guide has.
 With --service PROGRAM: that nothing gets around the gate of tests/service.cpp, and that connections are kept."""
 import base64, http.client, http.server, json, os, pathlib, socket, subprocess, sys, tempfile, threading, time
 
@@ -75,18 +75,6 @@ def listening(command):
         assert program.returncode == 0, program.returncode
 
 
-if sys.argv[1] == "--guide":
-    policy = pathlib.Path(sys.argv[2]).read_text().split("```yaml\n")[1].split("```")[0]
-    (home / "policy.yaml").write_text(policy)
-    program, address = listening([sys.argv[3]])
-    try:
-        found = [answer("GET", "/orders", *bearers)[:2] for bearers in ([], [token("write:other")], [token("read:orders")])]
-        assert found == [(401, "Bearer"), (403, "Bearer"), (200, None)], found
-        assert answer("GET", "/orders", token("read:orders"))[3] == b"hello, me\n"
-    finally:
-        program.terminate()
-    sys.exit()
-
 POLICY = """orbgate: 1
 apis:
   shop:
@@ -141,6 +129,51 @@ def brief(answers):
     return [answer if answer == "closed" else (answer[0], answer[2]) for answer in answers]
 
 
+if sys.argv[1] == "--guide":
+    guide = pathlib.Path(sys.argv[2]).read_text()
+    (home / "policy.yaml").write_text(guide.split("```yaml\n")[1].split("```")[0])
+    programs = []
+
+    def started(program):
+        process, address = listening([program])
+        programs.append(process)
+        host, port = address.split(":")
+        return host, int(port)
+
+    def fetched(target):
+        status, _, body = exchange(issuing, request("GET " + target))[0]
+        assert status == 200, (target, status, body)
+        return body.strip()
+
+    try:
+        issuing = started(sys.argv[3])
+        (home / "tokens.yaml").write_text(fetched("/tokens.yaml"))
+        wrong, right = [fetched("/token?scope=" + scope) for scope in ("write:orders", "a%20read:orders+b")]
+        organisation = fetched("/token?kind=organisation&scope=read:orders")
+        recipes = 0
+        for service in sys.argv[4:]:
+            address = started(service)
+            found = brief(exchange(address, *[request("GET /orders", bearer) for bearer in (None, wrong, right)]))
+            assert found == [(401, ""), (403, ""), (200, "hello, subject\n")], found
+            # The guide trusts tokens of both kinds.
+            assert exchange(address, request("GET /orders", organisation))[0][0] == 200
+            health = brief(exchange(address, request("GET /healthz")))
+            if health == [(401, "")]:
+                continue
+            recipes += 1
+            assert health == [(200, "fine\n")], health
+            browser = ["Origin: https://app.example.com", "Access-Control-Request-Method: GET"]
+            [(status, head, _)] = exchange(address, request("OPTIONS /orders", None, *browser))
+            assert (status, head["access-control-allow-origin"]) == (204, browser[0].split(" ")[1]), head
+            assert exchange(address, request("GET /orders", right, browser[0]))[0][1]["access-control-allow-origin"] == head["access-control-allow-origin"]
+            for target, fields in [("/orders", browser[:1]), ("/orders", [browser[0], "Access-Control-Request-Method: PUT"]), ("/nowhere", browser)]:
+                assert exchange(address, request("OPTIONS " + target, None, *fields))[0][0] == 401, (target, fields)
+        assert recipes == 1, recipes
+    finally:
+        for program in programs:
+            program.terminate()
+    sys.exit()
+
 if sys.argv[1] == "--service":
     (home / "policy.yaml").write_text(POLICY)
     (home / "files").mkdir()
@@ -152,7 +185,8 @@ if sys.argv[1] == "--service":
     inner = request("DELETE /orders/7", orders)  # a body that must not become a request
     size = f"Content-Length: {len(inner)}"
     chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(inner), inner)
-    page = "an error page for me\n"
+    page, page_of_nobody = "an error page for me\n", "an error page for ?\n"
+    browser = ["Origin: https://app.example.com", "Access-Control-Request-Method: GET"]
     table = [
         # Another route's token reaches no handler: the server would have taken `/orders/{id}`.
         ("export", [request("GET /orders/export", export)], [(404, "")]),
@@ -196,6 +230,15 @@ if sys.argv[1] == "--service":
          [(200, "uploaded for me\n"), (200, "orders for me\n")]),
         ("half an upload", [request("POST /uploads", orders, "Content-Length: 9999", body="x" * 9000), inner],
          [(200, "uploaded for me\n"), "closed"]),
+        # Without a token: a health check, and a browser's question about a declared route.
+        ("public", [request("GET /healthz"), request("GET /healthz", "wrong"), request("HEAD /healthz"), request("POST /healthz", None, "Content-Length: 0")],
+         [(200, "fine for ?\n"), (200, "fine for ?\n"), (401, ""), (401, "")]),
+        ("preflight", [request("OPTIONS /orders", None, *browser), request("OPTIONS /orders/1", None, *browser), request("OPTIONS /healthz", None, *browser),
+                       request("OPTIONS /nowhere", None, *browser)],
+         [(200, "preflight for ?\n"), (404, page_of_nobody), (404, page_of_nobody), (401, "")]),
+        ("no preflight", [request("OPTIONS /orders"), request("OPTIONS /orders", orders), request("OPTIONS /orders", None, browser[0]),
+                          request("OPTIONS /orders", None, *browser, browser[1]), request("OPTIONS /orders", None, browser[0], "Access-Control-Request-Method: PUT")],
+         [(401, ""), (405, ""), (401, ""), (401, ""), (401, "")]),
         ("ignored body", [request("PUT /ignored", orders, size), inner], [(200, "ignored for me\n"), "closed"]),
     ]
     for name, requests, expected in table:

@@ -187,13 +187,8 @@ int main(int count, char **arguments)
     if (!verifier) {
         return failed(given["--tokens"], verifier.error());
     }
-    std::vector<OrbgateStr> public_routes;
-    for (const std::string &route : open) {
-        public_routes.push_back({route.data(), route.size()});
-    }
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.public_routes = public_routes.data();
-    options.public_route_count = public_routes.size();
+    orbgate::GateOptions options;
+    options.public_routes = open;
     const auto gate = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl, options).value();
     if (const auto overlap = gate.check(*engine)) {
         return failed(given["--policy"], *overlap);

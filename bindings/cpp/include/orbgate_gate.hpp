@@ -233,6 +233,13 @@ inline Result<RouteDifferences> check_routes(const Engine &engine, const std::ve
     });
 }
 
+// Options of a gate, with types of C++.
+struct GateOptions {
+    std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
+    bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the method that it asks about is declared
+    OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface
+};
+
 // Rules and keys, asked about one request after another. Any thread may ask at any time; a thread whose token needs keys
 // that are not there waits for them.
 class Gate {
@@ -248,6 +255,18 @@ public:
             return Error(status, error);
         }
         return Gate(std::make_shared<State>(gate, std::move(fetcher)));
+    }
+    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, const GateOptions &options)
+    {
+        std::vector<OrbgateStr> open;
+        for (const std::string &route : options.public_routes) {
+            open.push_back({route.data(), route.size()});
+        }
+        OrbgateGateOptions all = options.others;
+        all.public_routes = open.data();
+        all.public_route_count = open.size();
+        all.cors_preflight = options.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY;
+        return make(verifier, std::move(fetcher), all);
     }
 
     // One more owner of the same gate.

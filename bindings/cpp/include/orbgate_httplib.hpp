@@ -243,7 +243,8 @@ public:
     using HandlerWithContentReader = httplib::Server::HandlerWithContentReader;
     using ExceptionHandler = httplib::Server::ExceptionHandler;
 
-    // With the arguments of the base, such as the certificate of an `SSLServer`. It keeps shares of gate and policy.
+    // With the arguments of the base, such as the certificate of an `SSLServer`. It keeps shares of gate and policy. It throws an Exception if a
+    // path fits both a public route of the gate and a route of the policy.
     template <typename... Arguments>
     Protected(const Gate &gate, const Engine &policy, Arguments &&...arguments)
         : Protected(std::in_place, gate, policy.share(), std::forward<Arguments>(arguments)...)
@@ -440,6 +441,9 @@ private:
     Protected(std::in_place_t, const Gate &gate, Policy policy, Arguments &&...arguments)
         : Base(std::forward<Arguments>(arguments)...), gate_(gate.share()), policy_(std::move(policy))
     {
+        if (auto overlap = std::visit([this](const auto &policy) { return gate_.check(engine_of(policy)); }, policy_)) {
+            throw Exception(std::move(*overlap));
+        }
         using Handled = httplib::Server::HandlerResponse;
         Base::set_pre_routing_handler([this](const Request &request, Response &response) {
             return admits(request, response) ? Handled::Unhandled : Handled::Handled;
@@ -464,6 +468,9 @@ private:
             }
         });
     }
+
+    static Engine engine_of(const Engine &policy) { return policy.share(); }
+    static Engine engine_of(const Handle &policy) { return policy.load(); }
 
     template <typename H>
     Protected &add(std::string method, const std::string &path_template, H handler)

@@ -149,8 +149,11 @@ func New(config Config) (*Gate, error) {
 	return g, nil
 }
 
-// FromFiles makes a gate of the files of a policy and of a token configuration, as [New] does of their texts, with all else by default.
-func FromFiles(policy, tokens string) (*Gate, error) {
+// FromFiles makes a gate of the files of a policy and of a token configuration, as [New] does of their texts. Options change the rest of the
+// configuration, which has its defaults otherwise:
+//
+//	gate.FromFiles("policy.yaml", "tokens.yaml", func(config *gate.Config) { config.Public = []string{"GET /healthz"} })
+func FromFiles(policy, tokens string, options ...func(*Config)) (*Gate, error) {
 	engine, err := orbgate.FromFile(policy)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -160,7 +163,11 @@ func FromFiles(policy, tokens string) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gate: cannot read `%s`: %w", tokens, err)
 	}
-	made, err := New(Config{Policy: orbgate.NewHandle(engine), Tokens: string(text)})
+	config := Config{Policy: orbgate.NewHandle(engine), Tokens: string(text)}
+	for _, option := range options {
+		option(&config)
+	}
+	made, err := New(config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", tokens, err)
 	}

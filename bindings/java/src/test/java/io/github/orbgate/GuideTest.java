@@ -37,7 +37,7 @@ class GuideTest {
     private static final List<String> PRINTED =
             List.of(
                     "Bearer ",
-                    "public_route\n",
+                    "public_route\ntrue\nfalse\n",
                     "allowed, and consumes orbs\n",
                     "policy.yaml:1:1: the policy lacks the key `apis`\npolicy.yaml:2:1: unknown key `colour`",
                     "true\nscope_held\nscope_missing\n",
