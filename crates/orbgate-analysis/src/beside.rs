@@ -1,25 +1,26 @@
-//! Other templates that fit the paths of one route.
+//! Other templates that match paths of a route.
 
 use orbgate::{Engine, Route};
 
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, fit_together};
 
-/// Another template that fits some paths of a route.
+/// Another template that matches some paths of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Beside<'e> {
-    /// The route of that template: the one of the same method, or any where the template does not declare the method.
+    /// A route of that template: the one with the same method or, if the template doesn't declare the method, any of
+    /// its routes.
     pub route: Route<'e>,
-    /// A target that both templates fit.
+    /// A target that both templates match.
     pub target: String,
-    /// The route that decides calls of the method and the target; `None` where they are denied with 405, because the
-    /// more specific template does not declare the method.
+    /// The route that decides calls with this method and target. `None` if they are denied with 405, because the
+    /// more specific template doesn't declare the method.
     pub decides: Option<Route<'e>>,
 }
 
-/// The other templates that fit some paths of a route, in the order of the policy file: those that declare its method,
-/// and those that hide it there. Time is linear in the number of routes.
+/// The other templates that match some paths of a route, in the order of the policy file: templates that declare its
+/// method, and templates that hide it on those paths. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::{Engine, Policy};
@@ -52,7 +53,7 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
         let route = match (same_method, decides) {
             (Some(same_method), _) => same_method,
             (None, None) => first,
-            // It does not declare the method, so it decides nothing here.
+            // It doesn't declare the method, so it decides nothing here.
             (None, Some(_)) => return None,
         };
         Some(Beside {

@@ -1,4 +1,4 @@
-//! How one decision came about, step by step.
+//! Explains a decision step by step.
 
 use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, Token};
 
@@ -6,32 +6,32 @@ use crate::near::{NearMiss, near_misses};
 use crate::rules::{TargetRule, target_rules};
 use crate::spelling::in_order;
 
-/// A decision, how it came about, and what would have made it another one.
+/// A decision, the steps that led to it, and the changes that would lead to a different decision.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Explanation<'e> {
-    /// The decision, which is the engine's.
+    /// The engine's decision.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub decision: Decision<'e>,
-    /// Which of the two steps to its scope is missing for the denied call.
+    /// The step that is missing for the denied call's scope.
     pub missing_step: Option<MissingStep>,
-    /// What the denied call would consume if a user's token with the scope made it.
+    /// The orbs that the denied call would consume if a user's token with the scope made it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub orbs_if_allowed: Option<Charge>,
-    /// How many bytes of a malformed target are in order: see [`in_order`].
+    /// The length of a malformed target's valid prefix, in bytes: see [`in_order`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub in_order: Option<usize>,
-    /// The rules that the call was held to, by their numbers; none where a scope was asked about.
+    /// The rules that the call was checked against, by number. Empty for a decision by scope.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub rules: Vec<TargetRule>,
-    /// Routes that nearly decide the call, the nearest first: see [`near_misses`].
+    /// Routes that almost match the call, the nearest first: see [`near_misses`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub near: Vec<NearMiss<'e>>,
 }
 
-/// Explains the decision on a call. The grant has what is known of the scopes that its application declared and
-/// requested. Time is linear in the number of routes.
+/// Explains the decision on a call. The grant contains the known scopes that the call's application declared
+/// and requested. Time is linear in the number of routes.
 ///
 /// ```
 /// use orbgate::{Engine, Grant, Request, Token};
@@ -69,7 +69,7 @@ pub fn explain<'e>(
     explained
 }
 
-/// The same for a scope, asked about without a route.
+/// Explains a decision by scope, without a route.
 #[must_use]
 pub fn explain_scope<'e>(
     engine: &'e Engine,
@@ -83,7 +83,7 @@ pub fn explain_scope<'e>(
     of_decision(decide, token, grant)
 }
 
-/// The parts that every explanation has.
+/// The parts that every explanation contains.
 fn of_decision<'e>(
     decide: impl Fn(Option<Token<'_>>) -> Decision<'e>,
     token: Option<Token<'_>>,

@@ -1,4 +1,4 @@
-//! A policy's text in one layout. Comments and the order of the file are kept, and values are not rewritten.
+//! Formats a policy file. Comments and the order of the file are kept, and values aren't rewritten.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use orbgate_yaml::{Content, Entry, Node};
 
 use crate::nodes::visit;
 
-/// Lays a policy's text out: two spaces for each level, one after a `-` and a `:`, no space at the end of a line, one
-/// blank line where there are several. Text in brackets, in quotes or in a block is not changed.
+/// Formats a policy: two spaces for each level, one space after a `-` and a `:`, no spaces at the end of a line, and
+/// one blank line in place of several. Strings in brackets, in quotes or in a block aren't changed.
 ///
-/// The new text has the policy's digest, and to lay it out again changes nothing. A seal that does not match the text
-/// before it is taken off, so that only its end marker is left.
+/// The result has the same digest, and formatting it again changes nothing. A seal that doesn't match the contents
+/// before it is removed, so that only the end marker remains.
 ///
 /// ```
 /// let text = "orbgate: 1\napis:\n    a:\n        # All of it.\n        scopes: {}\n";
@@ -22,7 +22,7 @@ use crate::nodes::visit;
 ///
 /// # Errors
 ///
-/// The errors of a text that is not a valid policy; or one error where a layout would change what the text says.
+/// Returns the errors of an invalid policy, or one error if formatting would change the policy.
 pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     let unsealed = orbgate_yaml::unseal(text);
     let laid_out = format_unsealed(&unsealed)?;
@@ -30,7 +30,7 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(sealed.filter(|sealed| sealed == text).unwrap_or(laid_out))
 }
 
-/// A policy's text in its layout, and sealed: for a file that is to be deployed.
+/// Formats and seals a policy, for a file that is to be deployed.
 ///
 /// ```
 /// let sealed = orbgate_analysis::format_and_seal("orbgate: 1\napis: { a: { scopes: {} } }\n").unwrap();
@@ -43,13 +43,13 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
 ///
 /// # Errors
 ///
-/// As [`format()`].
+/// The same as those of [`format()`].
 pub fn format_and_seal(text: &str) -> Result<String, Vec<Diagnostic>> {
     let laid_out = format_unsealed(&orbgate_yaml::unseal(text))?;
     Ok(orbgate_yaml::seal(&laid_out))
 }
 
-/// Whether a policy's text carries a seal, right or wrong.
+/// Whether a policy file has a seal, valid or not.
 #[must_use]
 pub fn is_sealed(text: &str) -> bool {
     orbgate_yaml::is_sealed(text.as_bytes())
@@ -60,7 +60,7 @@ fn format_unsealed(text: &str) -> Result<String, Vec<Diagnostic>> {
     let policy = Policy::from_yaml(text).map_err(diagnostics)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let laid_out = lay_out(text, &starts(text)?);
-    // A layout must never make another policy of a text.
+    // Formatting must never change the policy.
     match Policy::from_yaml(&laid_out) {
         Ok(same)
             if same.digest() == policy.digest()
@@ -76,22 +76,24 @@ fn format_unsealed(text: &str) -> Result<String, Vec<Diagnostic>> {
     }
 }
 
-/// A line that starts a key or an item.
+/// A line on which a key or an item starts.
 #[derive(Clone, Copy)]
 struct Start {
-    /// How many spaces belong before it.
+    /// The number of spaces that belong before it.
     indent: usize,
     /// Whether it starts with a `-`.
     item: bool,
-    /// Where its key's name starts and ends, in characters from the start of the line, if it has a key.
+    /// The start and end of its key's name, in characters from the start of the line, if it has a key.
     key: Option<(usize, usize)>,
 }
 
-/// White space around a line's content. Other white space, such as a no-break space, is content.
+/// White space around a line's content. Other white space, such as a no-break space, is part of the
+/// content.
 const BLANK: [char; 3] = [' ', '\t', '\r'];
 
 impl Start {
-    /// From which column to which the key, or else the item, moves: the lines that continue its value move with it.
+    /// The old and new column of the key or, without a key, of the item. Lines that continue its value move by the
+    /// same distance.
     fn moves(&self, line: &str) -> (usize, usize) {
         match self.key {
             Some((key, _)) if self.item => (key, self.indent.saturating_add(2)),
@@ -100,7 +102,7 @@ impl Start {
     }
 }
 
-/// The lines of the text, each without its end.
+/// The lines of the file, each without its line ending.
 struct Lines<'t>(Vec<&'t str>);
 
 impl<'t> Lines<'t> {
@@ -110,7 +112,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The lines that start a key or an item, outside of brackets.
+/// The lines on which a key or an item starts, outside of brackets.
 fn starts(text: &str) -> Result<BTreeMap<u32, Start>, Vec<Diagnostic>> {
     let lines = Lines(text.lines().collect());
     let mut starts = BTreeMap::new();
@@ -156,14 +158,15 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
     }
 }
 
-/// The line of an item's `-`: that of its value, or the next one above that is not a comment.
+/// The line of an item's `-`: the line of its value, or the nearest line above that isn't a
+/// comment.
 fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
     let content = |line: u32| lines.get(line).unwrap_or_default().trim_matches(BLANK);
     let own = item.location.line;
     if content(own).starts_with("- ") {
         return Some(own);
     }
-    // The location of a block is where its text starts; its header may be on a line between.
+    // The location of a block is where its contents start; its header can be on a line in between.
     let is_between =
         |line: u32| content(line).is_empty() || content(line).starts_with(['#', '|', '>']);
     let above = (1..own).rev().find(|line| !is_between(*line))?;
@@ -175,7 +178,7 @@ fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
     (value.is_empty() || value.starts_with(['#', '|', '>'])).then_some(above)
 }
 
-/// Notes a key that is the first of its line, or of an item.
+/// Records a key that is the first of its line or of an item.
 fn start_of_key(
     entry: &Entry<'_>,
     indent: usize,
@@ -202,16 +205,17 @@ fn start_of_key(
     }
 }
 
-/// How many spaces a line starts with.
+/// The number of spaces at the start of a line.
 fn spaces(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }
 
 fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
     let mut out = String::with_capacity(text.len());
-    // How far the lines that continue a value move with the line where it starts.
+    // How far continuation lines of a value move with the line on which it starts.
     let mut moved = (0, 0);
-    // The characters before the key or the item whose value is a block (`|`), until the block ends.
+    // The number of characters before the key or item whose value is a block (`|`), until the block
+    // ends.
     let mut block: Option<usize> = None;
     let mut blank = false;
     // Comments, until the line after them is known.
@@ -234,7 +238,7 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
             continue;
         }
         let start = starts.get(&number);
-        // A comment belongs to what comes after it.
+        // A comment belongs to the line after it.
         let is_marker = line.starts_with("...") || line.starts_with("---");
         for (comment, after_blank) in comments.drain(..) {
             let laid_out = match start {
@@ -260,7 +264,8 @@ fn lay_out(text: &str, starts: &BTreeMap<u32, Start>) -> String {
     out
 }
 
-/// A line where no value starts: a marker or what is before it, or one that moves with the value that it continues.
+/// A line on which no value starts: a marker, a line before it, or a line that moves with the value that it
+/// continues.
 fn without_start(line: &str, at_marker: bool, moved: (usize, usize)) -> String {
     match at_marker {
         true => line.trim_matches(BLANK).to_owned(),
@@ -268,7 +273,7 @@ fn without_start(line: &str, at_marker: bool, moved: (usize, usize)) -> String {
     }
 }
 
-/// Writes a line, and before it an empty one, if there was one.
+/// Writes a line, with an empty line before it if there was one.
 fn push_after(out: &mut String, blank: bool, line: &str) {
     if blank {
         out.push('\n');
@@ -285,7 +290,7 @@ fn push(out: &mut String, line: &str) {
     out.push('\n');
 }
 
-/// A line, moved as far as another one.
+/// A line, shifted by the same distance as another one.
 fn shifted(line: &str, (from, to): (usize, usize)) -> String {
     let indent = spaces(line);
     let content = line.get(indent..).unwrap_or_default();
@@ -295,7 +300,7 @@ fn shifted(line: &str, (from, to): (usize, usize)) -> String {
     indented(content, indent.saturating_add(to).saturating_sub(from))
 }
 
-/// The content of a line with one space after its `-` and its key, and whether the key's value is a block.
+/// A line's content with one space after its `-` and its key, and whether the key's value is a block.
 fn tidy(line: &str, start: &Start) -> (String, bool) {
     let line = line.trim_end_matches(BLANK);
     let end = start.key;

@@ -1,4 +1,4 @@
-//! The least set of scopes for a list of calls.
+//! Finds the least set of scopes for a list of calls.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,22 @@ use orbgate::{Decision, Deny, Engine, Reason, Request, Scope, Scopes, Token, Tok
 
 use crate::questions::call;
 
-/// The least set of scopes with which a token of some kind may make a list of calls.
+/// The least set of scopes with which a token of some kind can make a list of calls.
 ///
-/// It is irreducible: without any one of its scopes, the call that is that scope's evidence is denied.
+/// It is irreducible: if any scope is removed, the call that is its evidence is denied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeastScopes<'e> {
     /// The scopes, in the order of the calls that first need them.
     pub needs: Vec<Need<'e>>,
-    /// The calls that no scope would allow, grouped by their denials, in the order of the first call of each.
+    /// The calls that no scope allows, grouped by their denials, in the order of the first call of each
+    /// group.
     pub refusals: Vec<Refusal<'e>>,
     /// The position of each scope in `needs`.
     positions: HashMap<&'e str, usize>,
 }
 
-/// A scope that is needed, and why.
+/// A required scope, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Need<'e> {
@@ -28,24 +29,24 @@ pub struct Need<'e> {
     pub scope: Scope<'e>,
     /// The position of the first call that needs it.
     pub evidence: usize,
-    /// How many of the calls need it.
+    /// The number of calls that need it.
     pub calls: usize,
 }
 
-/// Calls that no scope would allow, all denied alike.
+/// Calls that no scope allows, all with the same denial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal<'e> {
-    /// The position of the first of them.
+    /// The position of the first of these calls.
     pub call: usize,
-    /// Why.
+    /// The denial.
     pub deny: Deny<'e>,
-    /// How many there are.
+    /// The number of calls.
     pub calls: usize,
 }
 
 /// Finds the least set of scopes for calls, each a method and a target, made with a token of this kind.
-/// Time is one decision a call.
+/// Makes one decision per call.
 ///
 /// ```
 /// use orbgate::{Engine, TokenKind};
@@ -74,7 +75,8 @@ pub fn least_scopes<M: AsRef<[u8]>, T: AsRef<[u8]>>(
 }
 
 impl<'e> LeastScopes<'e> {
-    /// Adds a call, whose position is `at`; all calls must be of one engine. A call without a kind has no token.
+    /// Adds a call whose position is `at`. All calls must use the same engine. A call without a kind has no
+    /// token.
     pub fn add(
         &mut self,
         engine: &'e Engine,
@@ -106,7 +108,7 @@ impl<'e> LeastScopes<'e> {
         }
     }
 
-    /// There are few different denials: one for each route and reason.
+    /// There are few distinct denials: one for each route and reason.
     fn refuse(&mut self, at: usize, deny: Deny<'e>) {
         match self
             .refusals
@@ -123,11 +125,11 @@ impl<'e> LeastScopes<'e> {
     }
 }
 
-/// The scope that a token of this kind needs for a call, `None` where it needs none.
+/// The scope that a token of this kind needs for a call; `None` if it needs none.
 ///
 /// # Errors
 ///
-/// The denial of a call that no scope would allow.
+/// The denial of a call that no scope allows.
 pub fn scope_needed<'e>(
     engine: &'e Engine,
     kind: TokenKind,
@@ -141,11 +143,11 @@ pub fn scope_needed<'e>(
     )))
 }
 
-/// The scope that a token of this kind needs where a service asks by scope, without a route.
+/// The scope that a token of this kind needs for a decision by scope, without a route.
 ///
 /// # Errors
 ///
-/// The denial, if no scope would change it.
+/// The denial, if no scope changes it.
 pub fn scope_needed_by_name(
     engine: &Engine,
     kind: TokenKind,
@@ -161,7 +163,7 @@ const fn without_scopes(kind: TokenKind) -> Token<'static> {
     }
 }
 
-/// A token without scopes is denied. The scope that the denial names is the needed one; a route needs exactly one.
+/// Denies a token without scopes. The denial names the required scope; a route needs exactly one.
 fn needed(decision: Decision<'_>) -> Result<Option<Scope<'_>>, Deny<'_>> {
     match decision {
         Decision::Allow(_) => Ok(None),

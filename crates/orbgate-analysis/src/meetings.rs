@@ -1,19 +1,20 @@
-//! Which templates fit one path together: the one search for it, which everything asks that looks for overlaps.
+//! Finds templates that match the same path. Every search for overlaps uses this module.
 //!
-//! Two templates of one length fit some path together where they agree at each position that is literal in both. So the
-//! templates of two tuples (sets of literal positions) are joined by their literals at the positions that both tuples have. There are at
-//! most 63 tuples a length, so the groups are found in time linear in the number of templates, however many pairs they hold.
+//! Two templates of one length match some common path if they agree at each position that is literal in both. So the
+//! templates of two tuples (sets of literal positions) are joined by their literals at the positions that both tuples
+//! contain. There are at most 63 tuples for each length, so the groups are found in time linear in the number of
+//! templates, however many pairs they contain.
 
 use core::ops::ControlFlow;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// A template by its segments: literals, and `None` for a parameter, whose name says nothing.
+/// A template as its segments: literals, and `None` for a parameter, whose name doesn't matter.
 pub(crate) type Shape<'t> = [Option<&'t str>];
 
-/// Visits the templates of a policy that fit one path together, in groups: each of the first list, which is the more specific
-/// one, fits a path together with each of the second. Templates are said by their positions in `shapes`, and each pair of two
-/// different shapes is in one group.
+/// Visits, in groups, the templates of a policy that match a common path. Each template of the first list, which is the
+/// more specific one, has a path in common with each of the second. Templates are identified by their positions in
+/// `shapes`, and each pair of different shapes is in exactly one group.
 pub(crate) fn meetings<'t, S: AsRef<Shape<'t>>>(
     shapes: &[S],
     mut visit: impl FnMut(&[usize], &[usize]) -> ControlFlow<()>,
@@ -21,7 +22,7 @@ pub(crate) fn meetings<'t, S: AsRef<Shape<'t>>>(
     let mut numbers = Numbers::default();
     let tuples = by_tuple(shapes, &mut numbers, Case::Kept);
     for (general, rows) in &tuples {
-        // What comes later is literal at the first place where they differ.
+        // A later tuple is literal at the first position where they differ.
         let specific = tuples.range((general.0, general.1.saturating_add(1))..);
         let same_length = specific.take_while(|(tuple, _)| tuple.0 == general.0);
         for (tuple, others) in same_length {
@@ -31,8 +32,8 @@ pub(crate) fn meetings<'t, S: AsRef<Shape<'t>>>(
     ControlFlow::Continue(())
 }
 
-/// The same for the templates of two policies: the first list has positions in `one`, the second in `two`. Literals that differ only
-/// in case count as equal, because a path that fits one of them is refused where the other is.
+/// The same for the templates of two policies: the first list contains positions in `one`, the second in `two`.
+/// Literals that differ only in case count as equal, because a path that matches one of them is rejected by the other.
 pub(crate) fn meetings_of_two<'t, S: AsRef<Shape<'t>>, T: AsRef<Shape<'t>>>(
     one: &[S],
     two: &[T],
@@ -55,7 +56,7 @@ struct Row {
     segments: Vec<u32>,
 }
 
-/// The templates by their number of segments and their tuple, in which the first place has the highest bit.
+/// The templates by number of segments and tuple, in which the first position has the highest bit.
 type Tuples = BTreeMap<(usize, u64), Vec<Row>>;
 
 #[derive(Clone, Copy)]
@@ -94,7 +95,7 @@ fn by_tuple<'t, S: AsRef<Shape<'t>>>(
     tuples
 }
 
-/// Visits the rows of two tuples that have the same literals at the positions that both have, in the order of the first.
+/// Visits the rows of two tuples that have the same literals at the common positions, in the order of the first tuple.
 fn join(
     one: &[Row],
     two: &[Row],

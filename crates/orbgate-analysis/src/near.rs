@@ -1,4 +1,4 @@
-//! Routes that nearly decide a call, and why they do not.
+//! Finds routes that almost match a call.
 
 use core::fmt;
 
@@ -6,59 +6,63 @@ use orbgate::{Decision, Detail, Engine, Route};
 
 use crate::questions::route_of;
 
-/// A route that nearly decides a call, and why it does not.
+/// A route that almost matches a call, and the difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NearMiss<'e> {
     /// The route.
     pub route: Route<'e>,
-    /// Why it does not decide the call.
+    /// The reason why it doesn't decide the call.
     pub why: Miss,
-    /// A target that the route decides, where the call's seems to be misspelt.
+    /// A target that the route decides, if the call's target seems to be misspelt.
     pub meant: Option<String>,
 }
 
-/// Why a route does not decide a call.
+/// Why a route doesn't decide a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Miss {
-    /// It fits, but so does this template, which is more specific and is chosen.
+    /// It matches, but this more specific template also matches and is chosen.
     LessSpecific(String),
-    /// It fits what the call seems to mean, but the call is not spelt as it must be.
+    /// It matches the path that the call seems to mean, but the call's spelling is invalid.
     Malformed(Detail),
-    /// It fits, but for the slash that the paths of the policy end in.
+    /// It matches, except for the trailing slash that the policy requires.
     Slash,
     /// It starts with this path, and the rest of it is the call's path.
     Start(String),
-    /// One segment is another one.
+    /// One segment differs.
     Segment {
-        /// Which, from 1.
+        /// The segment's position, from 1.
         location: usize,
-        /// The call's.
+        /// The segment in the call.
         found: String,
-        /// The route's.
+        /// The segment in the route.
         expected: String,
     },
     /// The call has one segment more or less.
     Segments {
-        /// How many the call has.
+        /// The number of segments in the call.
         found: usize,
-        /// How many the route has.
+        /// The number of segments in the route.
         expected: usize,
     },
 }
 
-/// How many are named at most, the nearest first.
+/// The maximum number of routes, the nearest first.
 const NAMED: usize = 3;
-/// In how many characters two near words differ at most.
+/// The maximum number of characters in which similar words differ.
 const NEAR: usize = 2;
-/// Longer words are not compared: nobody misspells them.
+/// Longer words aren't compared, because people don't type them.
 const LONGEST: usize = 64;
 
-/// The routes of the method that nearly decide a call: those that fit but are less specific than the template that
-/// decides it, those that fit except for the spelling of the call, those that lack only the start of their path, those
-/// that differ in a few characters of one segment, and those that have one segment more or less. At most three, the
-/// nearest first. Time is linear in the number of routes.
+/// The routes of the method that almost match a call, at most three, the nearest first. Time is linear in the number
+/// of routes. They are:
+///
+/// - routes that match, but are less specific than the template that decides the call;
+/// - routes that match except for the call's spelling;
+/// - routes that only have additional segments at the start of their path;
+/// - routes that differ in a few characters of one segment;
+/// - routes that have one segment more or less.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -90,17 +94,18 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
         .filter(|route| decides != Some(route.template()))
         .filter_map(|route| {
             let (distance, why, meant) = found.miss(route.template())?;
-            // A target that the route does not decide is no use.
+            // A target that the route doesn't decide is of no use.
             let meant = meant
                 .filter(|meant| meant != target && route_of(engine, method, meant) == Ok(route));
             let near = NearMiss { route, why, meant };
-            // If a template decides already, only others that fit are of interest.
+            // If a template already decides the call, only other matching templates are of
+            // interest.
             let worth = decides.is_none() || matches!(near.why, Miss::LessSpecific(_));
             worth.then_some((distance, near))
         })
         .collect();
     near.sort_by_key(|(distance, near)| (*distance, near.route.location()));
-    // If a route fits except for the spelling, no other was meant.
+    // If a route matches except for the spelling, no other route was meant.
     if let Some((0, first)) = near.first()
         && malformed.is_some()
         && first.meant.is_some()
@@ -119,8 +124,8 @@ fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
     }
 }
 
-/// The segments of a target's path. For a malformed target, those that it seems to mean: without its server, without
-/// empty segments, and with `.` and `..` resolved. A valid target has none of these.
+/// The segments of a target's path. For a malformed target, the segments that it seems to mean: without a server,
+/// without empty segments, and with `.` and `..` resolved. A valid target contains none of these.
 fn segments(target: &str) -> Vec<&str> {
     let mut path = target.split(['?', '#']).next().unwrap_or_default();
     if let Some((_, behind)) = path.split_once("://") {
@@ -147,7 +152,7 @@ fn is_parameter(segment: &str) -> bool {
 /// The parts of a call in which a route can differ.
 struct Call<'c> {
     segments: Vec<&'c str>,
-    /// If paths end in a slash: whether its path does.
+    /// If paths end in a slash, whether the call's path does.
     slash: Option<bool>,
     /// The template that decides it.
     decides: Option<&'c str>,
@@ -156,7 +161,8 @@ struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// How far a template is from the call, why it does not decide it, and the path that was meant.
+    /// The distance of a template from the call, the reason why it doesn't decide the call, and the
+    /// path that was meant.
     fn miss(&self, template: &str) -> Option<(usize, Miss, Option<String>)> {
         let found = &self.segments;
         let expected: Vec<_> = segments(template);
@@ -208,18 +214,18 @@ impl Call<'_> {
         Some((distance, why, Some(meant)))
     }
 
-    /// What paths end in.
+    /// The end of paths: a slash or nothing.
     const fn end(&self) -> &'static str {
         if self.slash.is_some() { "/" } else { "" }
     }
 
-    /// The same, where the call lacks only literals at the start of the template: usually its base path.
+    /// The same for a call that only lacks literals at the start of the template, usually its base path.
     fn lacks_start(&self, expected: &[&str]) -> Option<(usize, Miss, Option<String>)> {
         let lacking = expected.len().checked_sub(self.segments.len())?;
         let (start, rest) = expected.split_at_checked(lacking)?;
         let mut pairs = self.segments.iter().zip(rest);
         let fits = pairs.all(|(found, expected)| is_parameter(expected) || found == expected);
-        // Parameters alone would fit anything.
+        // A template of only parameters would match anything.
         let says_something = rest.iter().any(|segment| !is_parameter(segment));
         let literals = !start.is_empty() && !start.iter().any(|segment| is_parameter(segment));
         if !(fits && says_something && literals) {
@@ -268,7 +274,7 @@ impl serde::Serialize for NearMiss<'_> {
     }
 }
 
-/// The one of these scopes, separated by spaces, that is nearly the needed one.
+/// The scope among these, separated by spaces, that is most similar to the required one.
 ///
 /// ```
 /// let near = orbgate_analysis::near_scope("read:items", "write:items read:item");

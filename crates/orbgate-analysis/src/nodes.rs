@@ -1,4 +1,4 @@
-//! The nodes of a policy's text with their locations, for questions about how a policy is written.
+//! The nodes of a policy file with their locations, for checks of how a policy is written.
 
 use orbgate_yaml::{Diagnostic, Format, Node};
 use serde::de::IgnoredAny;
@@ -11,11 +11,11 @@ const FORMAT: Format = Format {
     key_with_colon: None,
 };
 
-/// Shows the root of a policy's text.
+/// Visits the root of a policy file.
 ///
 /// # Errors
 ///
-/// The errors of a text that is not YAML.
+/// Returns the errors if it isn't valid YAML.
 pub(crate) fn visit(text: &str, mut root: impl FnMut(&Node<'_>)) -> Result<(), Vec<Diagnostic>> {
     let visit = |node: &Node<'_>, _: &mut _| {
         root(node);

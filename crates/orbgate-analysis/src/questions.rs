@@ -1,20 +1,20 @@
-//! Questions about one policy, beyond one decision: what auditors ask.
+//! Questions about one policy that go beyond one decision, for audits.
 
 use orbgate::{Allow, Decision, Engine, Request, Route, Scope, Token};
 
-/// A row of the table: a route with its scope, or a scope that has no route in its api.
+/// A row of the table: a route with its scope, or a scope without routes in its api.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableRow<'e> {
-    /// The scope; it knows its orb column and permitted action.
+    /// The scope, with its orb column and permitted action.
     pub scope: Scope<'e>,
     /// The api.
     pub api: &'e str,
-    /// The route, `None` where the scope has none in this api.
+    /// The route; `None` if the scope has none in this api.
     pub route: Option<Route<'e>>,
 }
 
-/// The table of specification §4.2 as table_rows, in the order of the policy file: one for each route, and
-/// one for each scope that has none in its api.
+/// The table of specification §4.2 as rows, in the order of the policy file: one for each route, and one
+/// for each scope that has no routes in its api.
 pub fn table_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
     engine.scopes_in_apis().flat_map(|in_api| {
         let mut routes = in_api.routes().map(Some).peekable();
@@ -27,14 +27,14 @@ pub fn table_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
     })
 }
 
-/// The rows of the table that can be called: routes, and scopes that have no route in any api, which are asked for by
-/// scope. Such a scope of several apis is one, of [the first](Scope::api).
+/// The rows of the table that can be called: routes, and scopes that have no route in any api, which are decided by
+/// scope. A scope of several apis appears once, in [the first](Scope::api).
 pub fn callable_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
     let is_one = |scope: Scope<'_>, api| scope.routes().next().is_none() && scope.api() == api;
     table_rows(engine).filter(move |row| row.route.is_some() || is_one(row.scope, row.api))
 }
 
-/// The route that a method and target reach, and with it the scope that the call needs.
+/// The route that a method and a target reach. The route names the scope that the call needs.
 ///
 /// # Errors
 ///
@@ -48,8 +48,8 @@ pub fn route_of<'e>(
     decision.about().ok_or(decision)
 }
 
-/// Everything that a token may call, with what each call consumes, in the order of the policy file: routes,
-/// and scopes without routes, which are asked for by scope.
+/// Everything that a token can call, with the orbs that each call consumes, in the order of the policy
+/// file: routes, and scopes without routes, which are decided by scope.
 pub fn reach<'e, 't>(
     engine: &'e Engine,
     token: Token<'t>,
@@ -63,7 +63,7 @@ pub fn reach<'e, 't>(
     })
 }
 
-/// Which of these tokens may make a call: their positions, each with the decision that allows it.
+/// The tokens that may make a call: their positions, each with the decision that allows it.
 pub fn who_may<'e, 't>(
     engine: &'e Engine,
     method: impl AsRef<[u8]>,
@@ -78,7 +78,7 @@ pub fn who_may<'e, 't>(
         .collect()
 }
 
-/// A request for a call; bonus orbs change no scope.
+/// A request for a call. Bonus orbs don't affect scopes.
 pub(crate) const fn call<'a>(method: &'a [u8], target: &'a [u8], token: Token<'a>) -> Request<'a> {
     Request {
         method,

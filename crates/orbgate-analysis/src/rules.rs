@@ -1,28 +1,28 @@
-//! The rules of a target, and which of them one decision reached.
+//! The rules for targets, and how far a decision checked them.
 
 use orbgate::{Decision, Detail, Engine, Profile, Reason};
 
 use crate::spelling::LONGEST;
 
-/// A rule of a target, and whether a call keeps it.
+/// A rule for targets, and whether a call satisfies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TargetRule {
-    /// The detail of a call that breaks the rule. [`Detail::rule`] is the rule's number.
+    /// The detail of a call that breaks the rule. [`Detail::rule`] returns the rule's number.
     pub detail: Detail,
-    /// Whether the call keeps the rule.
+    /// Whether the call satisfies the rule.
     pub state: RuleState,
 }
 
-/// Whether a call keeps a rule of the target.
+/// Whether a call satisfies a rule for targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleState {
-    /// The rule was tried in full, and the call keeps it.
+    /// The rule was checked completely, and the call satisfies it.
     Pass,
-    /// The call breaks it, and is denied for that.
+    /// The call breaks the rule, and is denied for that.
     Fail,
-    /// The call was denied before the rule was tried in full.
+    /// The call was denied before the rule was checked completely.
     NotReached,
 }
 
@@ -38,8 +38,8 @@ impl RuleState {
     }
 }
 
-/// Every rule that the policy has for a call, in the order of their numbers, and whether the call keeps it, as the
-/// engine's decision shows.
+/// All rules that the policy applies to a call, ordered by number, and whether the call satisfies them, according
+/// to the engine's decision.
 ///
 /// ```
 /// use orbgate::{Engine, Request};
@@ -74,7 +74,8 @@ pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> 
     rules
 }
 
-/// Whether a policy of this profile has the rule: the rules of escapes are for profiles that accept escapes.
+/// Whether a policy with this profile has the rule. Rules for escapes apply only to profiles that accept
+/// escapes.
 const fn is_of(profile: Profile, detail: Detail) -> bool {
     match profile {
         _ if !detail.is_of_target() => false,
@@ -83,8 +84,8 @@ const fn is_of(profile: Profile, detail: Detail) -> bool {
     }
 }
 
-/// The step at which a rule has been tried in full. The rules of one step are tried together, byte by byte, so if one
-/// is broken, none of them has been.
+/// The step at which a rule has been checked completely. The rules of one step are checked together, byte by byte, so
+/// if one is broken, none of them is complete.
 const fn tried_at(detail: Detail) -> u8 {
     match detail {
         Detail::Method => 1,
@@ -94,7 +95,7 @@ const fn tried_at(detail: Detail) -> u8 {
         Detail::Backslash => 6,
         Detail::EmptySegment => 8,
         Detail::DotSegment => 9,
-        // The limits on segments; the limit on bytes is tried at `LIMIT_ON_BYTES`.
+        // The limits on segments. The limit on bytes is checked at `LIMIT_ON_BYTES`.
         Detail::Length => 10,
         Detail::NonCanonicalLiteral => BESIDE_THE_POLICY,
         Detail::AmbiguousCase => 12,
@@ -103,10 +104,10 @@ const fn tried_at(detail: Detail) -> u8 {
 }
 
 const LIMIT_ON_BYTES: u8 = 2;
-/// Rules that read the policy are tried only for callers with a token.
+/// Rules that read the policy are checked only for callers with a token.
 const BESIDE_THE_POLICY: u8 = 11;
 
-/// The step at which the decision was taken.
+/// The step at which the decision was made.
 fn reached(target: &[u8], decision: &Decision<'_>) -> u8 {
     match (decision.detail(), decision.reason()) {
         (Some(Detail::Length), _) if !(1..=LONGEST).contains(&target.len()) => LIMIT_ON_BYTES,
@@ -118,7 +119,7 @@ fn reached(target: &[u8], decision: &Decision<'_>) -> u8 {
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for TargetRule {
-    /// `{"rule","detail","state"}`, the rule as `"P10"`.
+    /// `{"rule","detail","state"}`; for example, the rule is `"P10"`.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct as _;
 

@@ -1,18 +1,18 @@
-//! Names of scopes that a policy does not have: likely a slip, so the writer is told.
+//! Reports scopes that a policy doesn't define, which are probably misspelt.
 
 use orbgate::Engine;
 use orbgate_yaml::quoted;
 
 use crate::near::near_scope;
 
-/// What is wrong with each of these scopes, separated by spaces, that the policy does not have.
+/// An error message for each of these scopes, separated by spaces, that the policy doesn't define.
 pub(crate) fn lacking(engine: &Engine, scopes: &str) -> Vec<String> {
     let scopes = scopes.split(' ').filter(|scope| !scope.is_empty());
     let lacking = scopes.filter(|scope| engine.find_scope(scope).is_none());
     lacking.map(|scope| unknown(engine, scope)).collect()
 }
 
-/// What to say of a scope that the policy does not have.
+/// The error message for a scope that the policy doesn't define.
 pub(crate) fn unknown(engine: &Engine, name: &str) -> String {
     let known: Vec<_> = engine.scope_table().map(|scope| scope.name()).collect();
     let advice = match near_scope(name, &known.join(" ")) {

@@ -1,10 +1,11 @@
-//! A second policy that decides as well as the one in force; its answers are only compared.
+//! Decides with a second policy next to the active one. The second policy's decisions are only
+//! compared.
 
 use core::fmt;
 
 use orbgate::{Decision, Engine, Request};
 
-/// How a candidate's answer to one request differs from that of the policy in force.
+/// How a candidate's decision on a request differs from the active policy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -13,18 +14,18 @@ use orbgate::{Decision, Engine, Request};
 )]
 #[non_exhaustive]
 pub enum Disagreement {
-    /// The candidate allows what is denied.
+    /// The candidate allows a request that is denied.
     Wider,
-    /// The candidate denies what is allowed.
+    /// The candidate denies a request that is allowed.
     Narrower,
     /// Both allow, for a different charge.
     Cost,
-    /// Both allow or both deny, but with another reason, detail, route or scope.
+    /// Both allow or both deny, but for a different reason, detail, route or scope.
     Reason,
 }
 
 impl Disagreement {
-    /// Every way to disagree, the gravest first.
+    /// All kinds of disagreement, the most serious first.
     pub const ALL: [Self; 4] = [Self::Wider, Self::Narrower, Self::Cost, Self::Reason];
 
     /// `wider`, `narrower`, `cost` or `reason`.
@@ -38,9 +39,9 @@ impl Disagreement {
         }
     }
 
-    /// How two decisions about one request disagree; `None` where they say the same.
+    /// How two decisions on one request disagree; `None` if they agree.
     ///
-    /// The policies' digests, and the locations of a route in their files, may differ: that is no disagreement.
+    /// The policies' digests and the locations of a route in their files can differ; that isn't a disagreement.
     #[must_use]
     pub fn between(enforced: &Decision<'_>, candidate: &Decision<'_>) -> Option<Self> {
         match (enforced.is_allow(), candidate.is_allow()) {
@@ -67,31 +68,31 @@ impl fmt::Display for Disagreement {
     }
 }
 
-/// The answers of two policies to one request. Only the first is enforced.
+/// The decisions of two policies on one request. Only the first is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the decision of the policy in force must be obeyed"]
 pub struct Shadowed<'e, 'c> {
-    /// What the policy in force says.
+    /// The active policy's decision.
     pub enforced: Decision<'e>,
-    /// What the candidate would say.
+    /// The candidate's decision.
     pub candidate: Decision<'c>,
 }
 
-/// A candidate's decision that differs from the one in force. As JSON, how the two disagree, and then the decision:
-/// `{"disagreement":"wider","decision":"allow",…}`.
+/// A candidate's decision that differs from the active one. As JSON, the kind of disagreement and then the
+/// decision: `{"disagreement":"wider","decision":"allow",…}`.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Disagreeing<'a> {
     /// How the two disagree.
     pub disagreement: Disagreement,
-    /// What the candidate says.
+    /// The candidate's decision.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub decision: &'a Decision<'a>,
 }
 
 impl Shadowed<'_, '_> {
-    /// What the candidate says, where the two disagree.
+    /// The candidate's decision, if the two disagree.
     #[must_use]
     pub fn disagreeing(&self) -> Option<Disagreeing<'_>> {
         Some(Disagreeing {
@@ -100,17 +101,18 @@ impl Shadowed<'_, '_> {
         })
     }
 
-    /// How the two disagree; `None` where they say the same.
+    /// How the two disagree; `None` if they agree.
     #[must_use]
     pub fn disagreement(&self) -> Option<Disagreement> {
         Disagreement::between(&self.enforced, &self.candidate)
     }
 }
 
-/// Decides with the policy in force and with a candidate. That shows what a new policy would change for real requests,
-/// before it is in force. Allocates nothing; costs two decisions.
+/// Decides with the active policy and with a candidate. Use it to find out what a new policy would change for real
+/// requests before you activate it. Doesn't allocate; costs two decisions.
 ///
-/// Give the token's scopes as text: a [`ScopeSet`](orbgate::ScopeSet) belongs to one engine, and the other denies it.
+/// Pass the token's scopes as a string: a [`ScopeSet`](orbgate::ScopeSet) belongs to one engine, and the other engine
+/// denies it.
 ///
 /// ```
 /// use orbgate::{Engine, Policy, Request, Token};

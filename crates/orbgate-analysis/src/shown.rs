@@ -1,10 +1,10 @@
-//! Untrusted texts, shown where they must do no harm: on a terminal, in a log that a machine reads, in Markdown.
+//! Escapes untrusted strings for terminals, machine-read logs and Markdown.
 
 use std::borrow::Cow;
 
 use orbgate_yaml::is_hidden;
 
-/// Text on one line: control characters and invisible ones are shown, not obeyed.
+/// A string on one line, with control characters and invisible characters escaped.
 ///
 /// ```
 /// use orbgate_analysis::shown::one_line;
@@ -29,9 +29,10 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Text in a cell of a Markdown table: plain words as they are, everything else as code.
+/// A string for a cell of a Markdown table: plain words unchanged, everything else as code.
 ///
-/// Escapes are not enough: GitHub looks for `@names`, addresses, commits and `#numbers` after it has read the Markdown.
+/// Escapes aren't enough, because GitHub looks for `@names`, addresses, commits and `#numbers` after it has parsed the
+/// Markdown.
 ///
 /// ```
 /// use orbgate_analysis::shown::prose;
@@ -48,7 +49,7 @@ pub fn prose(text: &str) -> String {
     }
 }
 
-/// Whether a word, perhaps with punctuation around it, is only letters or a short number: no markup, address or commit.
+/// Whether a word, apart from punctuation around it, is only letters or a short number: no markup, address or commit.
 fn is_plain(word: &str) -> bool {
     let word = word.trim_start_matches(['(', '"']);
     let word = word.trim_end_matches([',', ';', ':', '.', '?', ')', '"']);
@@ -66,7 +67,7 @@ pub fn code(text: &str) -> String {
     span(&text.replace('|', "\\|"))
 }
 
-/// Code in Markdown outside of tables.
+/// Code in Markdown outside tables.
 ///
 /// ```
 /// use orbgate_analysis::shown::span;
@@ -80,7 +81,7 @@ pub fn span(text: &str) -> String {
     if text.is_empty() {
         return text.into_owned();
     }
-    // The code ends at more backticks than any run inside it has.
+    // The delimiter has more backticks than any run inside the code.
     let runs = text.split(|character| character != '`').map(str::len);
     match runs.max().unwrap_or(0) {
         0 => format!("`{text}`"),
@@ -91,9 +92,9 @@ pub fn span(text: &str) -> String {
     }
 }
 
-/// Lines for a terminal, which may be a log of GitHub Actions: if its runner would take a line for a command
-/// (`::name::`, or `##[name]` anywhere), the first character is shown as an escape. Styles and blanks before a command
-/// do not hide it.
+/// Lines for a terminal, which might be a log of GitHub Actions. If its runner would read a line as a command
+/// (`::name::`, or `##[name]` anywhere), the first character is escaped. Styles and blanks before a command don't hide
+/// it.
 ///
 /// ```
 /// use orbgate_analysis::shown::lines;
@@ -124,8 +125,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// JSON, or YAML in quotes, for the same location. It starts no line with `::`; a `##[` in one of its texts is shown as an escape,
-/// which means the same.
+/// JSON, or YAML in quotes, for the same output. No line starts with `::`, and a `##[` in a string is written as an
+/// escape, which has the same meaning.
 ///
 /// ```
 /// use orbgate_analysis::shown::json;
@@ -140,7 +141,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A line without the blanks and the ANSI styles at its start.
+/// A line without blanks and ANSI styles at its start.
 fn without_styles(mut line: &str) -> &str {
     loop {
         line = line.trim_start();

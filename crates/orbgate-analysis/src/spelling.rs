@@ -1,14 +1,14 @@
-//! How much of a malformed target, from its start, is in order.
+//! Finds the valid prefix of a malformed target.
 
 use orbgate::{Detail, Engine, Token};
 
 use crate::questions::call;
 
-/// How many bytes of a malformed target, from its start, are a target that breaks no rule: after them comes what the
-/// first broken rule is about. `None` for a target that is in order, and for one that is malformed only because of the
-/// policy's templates (`non_canonical_literal`, `ambiguous_case`).
+/// The length, in bytes, of the longest prefix of a malformed target that breaks no rule. The first broken rule
+/// concerns the bytes after it. `None` for a valid target, and for one that is malformed only because of the policy's
+/// templates (`non_canonical_literal`, `ambiguous_case`).
 ///
-/// It asks the engine about each beginning of the target's first 8,192 bytes, the longest first.
+/// Decides each prefix of the target's first 8,192 bytes with the engine, the longest first.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -19,7 +19,7 @@ use crate::questions::call;
 #[must_use]
 pub fn in_order(engine: &Engine, target: impl AsRef<[u8]>) -> Option<usize> {
     let target = target.as_ref();
-    // The token and the method break no rule.
+    // The token and the method satisfy all rules.
     let detail = |target: &[u8]| {
         engine
             .decide(&call(b"GET", target, Token::user("")))
@@ -39,5 +39,5 @@ pub fn in_order(engine: &Engine, target: impl AsRef<[u8]>) -> Option<usize> {
     Some(in_order.map_or(0, <[u8]>::len))
 }
 
-/// A longer target is never in order.
+/// A longer target is never valid.
 pub(crate) const LONGEST: usize = 8_192;

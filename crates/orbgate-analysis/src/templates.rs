@@ -34,7 +34,7 @@ impl<'e> Template<'e> {
         segments.filter_map(|(position, literal)| literal.is_none().then_some(position))
     }
 
-    /// Each literal with the length of the template and its position in it.
+    /// Each literal with the length of its template and its position.
     fn literals(&self) -> impl Iterator<Item = (usize, usize, &'e str)> {
         let length = self.shape.len();
         let segments = self.shape.iter().enumerate();
@@ -48,8 +48,9 @@ impl<'e> AsRef<Shape<'e>> for Template<'e> {
     }
 }
 
-/// The shape of a template as an engine shows it. If its paths end in a slash, the last segment is the empty literal: so a policy with
-/// `trailing_slash: always` has no template of any other, but for the root.
+/// The shape of a template as an engine lists it. If the policy's paths end in a slash, the last segment is an empty
+/// literal. So a template of a policy with `trailing_slash: always` never equals one of another policy, except for the
+/// root.
 pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
     let segments = template.split('/').skip(1);
     let segments = segments.filter(|_| template != "/");
@@ -58,7 +59,7 @@ pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
         .collect()
 }
 
-/// Whether some path fits both. Literals that differ in case fit no path together.
+/// Whether some path matches both. Literals that differ in case never match the same path.
 pub(crate) fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
     let mut segments = one.iter().zip(two);
     one.len() == two.len()
@@ -106,7 +107,7 @@ impl<'e> Templates<'e> {
         self.list.get(*self.by_shape.get(shape)?)
     }
 
-    /// The positions of the routes whose method and template the other policy lacks.
+    /// The positions of routes whose method and template the other policy lacks.
     pub(crate) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
         let lacking = |template: &Template<'e>| {
             let there = other
@@ -121,11 +122,11 @@ impl<'e> Templates<'e> {
     }
 }
 
-/// Spells targets whose values are no literals of either policy.
+/// Builds targets whose values aren't literals of either policy.
 pub(crate) struct Spelling<'e> {
     /// By the length of the path, and the position in it.
     literals: HashSet<(usize, usize, &'e str)>,
-    /// A value that is not a literal, in any case.
+    /// A value that isn't a literal, in any letter case.
     value: String,
 }
 
@@ -134,7 +135,7 @@ impl<'e> Spelling<'e> {
         Self::other_than(policies, core::iter::empty())
     }
 
-    /// The same for one policy, with values that are none of these texts either.
+    /// The same for one policy, with values that also differ from these strings.
     pub(crate) fn apart_from<'t>(
         policy: &Templates<'e>,
         texts: impl Iterator<Item = &'t str>,
@@ -148,7 +149,7 @@ impl<'e> Spelling<'e> {
         let lower = |(_, _, literal): &(_, _, &str)| literal.to_ascii_lowercase();
         let own = literals.iter().map(lower);
         let taken: HashSet<_> = own.chain(texts.map(str::to_ascii_lowercase)).collect();
-        // As short as possible: a target that is too long is refused by both.
+        // As short as possible, because both policies reject a target that is too long.
         let mut values = (1..=u64::MAX).map(|number| number.to_string());
         let value = values.find(|value| !taken.contains(value));
         Self {
@@ -162,13 +163,14 @@ impl<'e> Spelling<'e> {
         target(shape.iter().map(|segment| segment.unwrap_or(&self.value)))
     }
 
-    /// The most general target of two templates, with the literals of the first if they differ in case.
+    /// The most general target that matches both templates. If their literals differ in case, it has
+    /// those of the first.
     pub(crate) fn of_both(&self, first: &Shape<'_>, second: &Shape<'_>) -> String {
         let segments = first.iter().zip(second);
         target(segments.map(|(one, two)| one.or(*two).unwrap_or(&self.value)))
     }
 
-    /// The same with values that are literals of the other template except for case; `None` where there
+    /// The same with values that equal literals of the other template except for case; `None` if there
     /// is no such value.
     pub(crate) fn in_other_case(&self, shape: &Shape<'_>, other: &Shape<'_>) -> Option<String> {
         let mut changed = false;
@@ -187,8 +189,8 @@ impl<'e> Spelling<'e> {
         changed.then(|| target(segments.iter().map(String::as_str)))
     }
 
-    /// A value that differs from the literal in nothing but case, and is not a literal itself at this position of a
-    /// path of this length, unless all such values are. `None` where the literal has no letter.
+    /// A value that differs from the literal only in case, and that isn't a literal at this position of a path of
+    /// this length, unless all such values are literals. `None` if the literal has no letter.
     fn other_case(&self, literal: &str, length: usize, position: usize) -> Option<String> {
         let letters = literal.bytes().filter(u8::is_ascii_alphabetic).count();
         let mut variants = (1..1_u32 << letters.min(16)).map(|flips| in_case(literal, flips));
@@ -202,13 +204,13 @@ impl<'e> Spelling<'e> {
             .or(last)
     }
 
-    /// A target of a template whose first value has an escape.
+    /// A target of a template whose first value contains an escape.
     pub(crate) fn with_escape(&self, shape: &Shape<'_>) -> Option<String> {
         let position = shape.iter().position(Option::is_none)?;
         Some(self.with_value(shape, position, &format!("{0}%20{0}", self.value)))
     }
 
-    /// A target of a template, with this value as its parameter at a position.
+    /// A target of a template, with this value for the parameter at a position.
     pub(crate) fn with_value(&self, shape: &Shape<'_>, position: usize, value: &str) -> String {
         let value_at = |at| {
             if at == position {
@@ -221,8 +223,8 @@ impl<'e> Spelling<'e> {
         target(segments.map(|(at, segment)| segment.unwrap_or_else(|| value_at(at))))
     }
 
-    /// The literals that one of the policies lacks at a position of templates of a length, with one character
-    /// escaped. Most literals have no character that may be escaped.
+    /// The literals that one of the policies lacks at a position in templates of this length, with one
+    /// character escaped. Most literals have no character that can be escaped.
     pub(crate) fn escapable(
         &self,
         old: &Templates<'_>,
@@ -239,7 +241,8 @@ impl<'e> Spelling<'e> {
     }
 }
 
-/// A literal with one of its characters escaped, if one may be: no letter, digit, `-`, `.`, `_` or `~` (P16).
+/// A literal with one of its characters escaped, if it has one that can be: not a letter, digit, `-`, `.`,
+/// `_` or `~` (P16).
 fn escaped(literal: &str) -> Option<String> {
     let at = literal
         .find(|letter: char| !(letter.is_ascii_alphanumeric() || "-._~".contains(letter)))?;
@@ -249,7 +252,7 @@ fn escaped(literal: &str) -> Option<String> {
     Some(format!("{before}%{letter:02X}{}", letters.as_str()))
 }
 
-/// The literal with those of its first letters in other case whose bits are set.
+/// The literal with a different case for those of its first letters whose bits are set.
 fn in_case(literal: &str, mut flips: u32) -> String {
     let mut letter = |letter: char| {
         if !letter.is_ascii_alphabetic() {

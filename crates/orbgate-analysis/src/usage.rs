@@ -1,4 +1,4 @@
-//! Which of the scopes that tokens carry are ever used.
+//! Finds which of the scopes in tokens are used.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,7 +18,7 @@ use orbgate::{Decision, Engine, Reason, Request, Scopes, Token, TokenKind};
 #[derive(Clone, Debug)]
 pub struct ScopeUsage<'e> {
     engine: &'e Engine,
-    /// How many calls carried each text of scopes. A log has few different texts.
+    /// How many calls had each scope string. A log has few distinct strings.
     granted: HashMap<Box<[u8]>, u64>,
     used: HashMap<&'e str, u64>,
 }
@@ -27,18 +27,18 @@ pub struct ScopeUsage<'e> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct ScopeUse {
-    /// The scope token, as the tokens carried it.
+    /// The scope, as it appears in the tokens.
     pub scope: Vec<u8>,
-    /// How many calls were made with a token of a known kind that carries it.
+    /// The number of calls with a token of a known kind that has it.
     pub granted: u64,
-    /// How many of them were allowed because of it (`scope_held`).
+    /// The number of these calls that were allowed because of it (`scope_held`).
     pub used: u64,
-    /// Whether the policy has this scope.
+    /// Whether the policy defines this scope.
     pub in_policy: bool,
 }
 
 impl<'e> ScopeUsage<'e> {
-    /// Starts to count at zero.
+    /// A counter that starts at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self {
@@ -48,8 +48,8 @@ impl<'e> ScopeUsage<'e> {
         }
     }
 
-    /// Counts a call that was made `times` times with a token of this kind, which carried these scopes,
-    /// separated by spaces. One of an unknown kind is not counted: every call with it is denied, so it was granted nothing.
+    /// Counts a call that was made `times` times with a token of this kind and these scopes, separated by spaces. A
+    /// token of unknown kind isn't counted: every call with it is denied, so its scopes grant nothing.
     pub fn count(
         &mut self,
         method: impl AsRef<[u8]>,
@@ -74,7 +74,7 @@ impl<'e> ScopeUsage<'e> {
         self.count_decision(&decision, text, times);
     }
 
-    /// Counts a decision of this engine that was taken `times` times on a token of a known kind, with these scopes.
+    /// Counts a decision by this engine that was made `times` times for a token of a known kind with these scopes.
     pub fn count_decision(&mut self, decision: &Decision<'e>, scopes: &[u8], times: u64) {
         match self.granted.get_mut(scopes) {
             Some(granted) => *granted = granted.saturating_add(times),
@@ -86,7 +86,7 @@ impl<'e> ScopeUsage<'e> {
         }
     }
 
-    /// Every scope that some token carried, in the order of its bytes.
+    /// All scopes that some token had, in byte order.
     #[must_use]
     pub fn scopes(&self) -> Vec<ScopeUse> {
         let mut granted: BTreeMap<&[u8], u64> = BTreeMap::new();

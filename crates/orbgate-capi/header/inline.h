@@ -4,7 +4,7 @@
 #include <string.h>
 #endif
 
-/* Structs that begin with struct_size, empty: `OrbgateToken token = orbgate_token_init();` and so on. */
+/* Initialise a struct that begins with struct_size, for example `OrbgateToken token = orbgate_token_init();`. */
 #define ORBGATE_DEFINE_INIT(type, name)        \
     static inline type name(void)              \
     {                                          \
@@ -28,41 +28,41 @@ ORBGATE_DEFINE_INIT(OrbgateIssuerStatus, orbgate_issuer_status_init)
 ORBGATE_DEFINE_INIT(OrbgateRouteDifference, orbgate_route_difference_init)
 #undef ORBGATE_DEFINE_INIT
 
-/* The arguments of `"%.*s"` for an OrbgateStr in a variable: a call, which would run thrice, does not compile. */
+/* The arguments of `"%.*s"` for an OrbgateStr in a variable. A call doesn't compile, because it would run three times. */
 #define ORBGATE_STR_ARGS(text) (int)(&(text))->len, (&(text))->data != NULL ? (&(text))->data : ""
 
 /*
- * The pointer and the length of a string literal: ORBGATE_TEXT("GET"). Nothing else compiles, so that nothing is
- * evaluated twice; for a string in a variable write `name, strlen(name)`.
+ * The pointer and the length of a string literal: ORBGATE_TEXT("GET"). Anything else doesn't compile, because it would be
+ * evaluated twice. For a string in a variable, write `name, strlen(name)`.
  */
 #define ORBGATE_TEXT(literal) ("" literal), (sizeof(literal) - 1)
 
-/* Whether the library has everything that this header declares. Ask once, at the start. */
+/* Whether the library has everything that this header declares. Call it once, at startup. */
 static inline bool orbgate_check_abi(void)
 {
     uint32_t abi = orbgate_abi_version();
     return abi >> 16 == ORBGATE_ABI_MAJOR && abi >= ORBGATE_ABI_VERSION;
 }
 
-/* Whether a decision lets the call through. Nothing else does. */
+/* Whether a decision allows the call. */
 static inline bool orbgate_decision_is_allow(const OrbgateDecision *decision)
 {
     return decision != NULL && decision->effect == ORBGATE_EFFECT_ALLOW;
 }
 
 /*
- * A packed decision, from its lowest bit. No field crosses the middle, and the whole stays below 2^53.
+ * The layout of a packed decision. No field crosses the middle, and the value stays below 2^53.
  *
- *   bits  0 to  1  effect, 0 where the call failed
+ *   bits  0 to  1  effect; 0 if the call failed
  *   bits  2 to  5  charge
  *   bits  6 to 13  detail
  *   bits 14 to 31  route
  *   bits 32 to 47  scope
- *   bits 48 to 52  reason; with effect 0 the status
+ *   bits 48 to 52  reason; with effect 0, the status
  *
  * The fields are those of OrbgateDecision; orbgate_engine_unpack adds amount, HTTP status and policy. With
- * ORBGATE_PACK_ABOUT the route of a decision for no_token or invalid_token is OrbgateDecision.about, and is there
- * when it is unpacked.
+ * ORBGATE_PACK_ABOUT, the route of a decision for no_token or invalid_token is OrbgateDecision.about, and unpacking
+ * restores it.
  */
 static inline bool orbgate_packed_is_allow(uint64_t packed)
 {
@@ -94,13 +94,13 @@ static inline uint16_t orbgate_packed_scope(uint64_t packed)
     return (uint16_t)(packed >> 32 & 0xffffu);
 }
 
-/* The reason; 0 where the call failed. */
+/* The reason; 0 if the call failed. */
 static inline uint8_t orbgate_packed_reason(uint64_t packed)
 {
     return (packed & 3u) == 0 ? (uint8_t)0 : (uint8_t)(packed >> 48 & 31u);
 }
 
-/* The OrbgateStatus of the call: ORBGATE_STATUS_OK where there is a decision. */
+/* The OrbgateStatus of the call: ORBGATE_STATUS_OK if it returned a decision. */
 static inline int32_t orbgate_packed_status(uint64_t packed)
 {
     return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0;

@@ -1,5 +1,5 @@
 
-/* The version of this header. orbgate_version_number() is that of the library. */
+/* The version of this header. orbgate_version_number() returns the version of the library. */
 #define ORBGATE_VERSION_MAJOR @MAJOR@
 #define ORBGATE_VERSION_MINOR @MINOR@
 #define ORBGATE_VERSION_PATCH @PATCH@
@@ -12,7 +12,7 @@
 #define ORBGATE_ABI_MINOR @ABI_MINOR@
 #define ORBGATE_ABI_VERSION ((ORBGATE_ABI_MAJOR << 16) | ORBGATE_ABI_MINOR)
 
-/* Define ORBGATE_STATIC where the static library is linked on Windows. */
+/* Define ORBGATE_STATIC if you link the static library on Windows. */
 #ifndef ORBGATE_API
 #if defined(_WIN32) && !defined(ORBGATE_STATIC)
 #define ORBGATE_API __declspec(dllimport)
@@ -21,7 +21,7 @@
 #endif
 #endif
 
-/* An unread status or decision protects nothing. */
+/* Ignoring a status or a decision is always a mistake. */
 #ifndef ORBGATE_NODISCARD
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define ORBGATE_NODISCARD [[nodiscard]]
@@ -34,7 +34,7 @@
 #endif
 #endif
 
-/* The Arrow C data interface, as its specification asks for: the first header that is included defines it. */
+/* The Arrow C data interface, guarded as its specification requires: the first included header defines it. */
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
 

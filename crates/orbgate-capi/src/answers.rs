@@ -1,15 +1,15 @@
-//! The answers as they are handed over.
+//! Decisions in the forms in which callers receive them.
 
 use orbgate::{Decision, Engine, Reason, Token};
 
 use crate::decision::OrbgateDecision;
 use crate::flags::Flags;
 
-/// A form in which a decision is handed over.
+/// A form in which a caller receives a decision.
 pub(crate) trait Form: Copy + Default {
     fn of(decision: &OrbgateDecision, flags: Flags) -> Self;
 
-    /// The answers that are there already, in this form.
+    /// The prepared decisions, in this form.
     fn held(answers: &Answers) -> &[Self];
 }
 
@@ -25,7 +25,7 @@ impl Form for OrbgateDecision {
     }
 }
 
-/// Packed.
+/// The packed form.
 impl Form for u64 {
     #[inline(always)]
     fn of(decision: &OrbgateDecision, flags: Flags) -> Self {
@@ -41,11 +41,11 @@ impl Form for u64 {
     }
 }
 
-/// The answers of an engine where a token carries a route's scope and bonus orbs are not allowed, route by route: most
-/// calls have one of these, and to copy it takes less time than to put it together.
+/// Prepared decisions of an engine, one per route, for a token that has the route's scope and a request that doesn't
+/// allow bonus orbs. Most calls have one of these, and copying it is faster than building it.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    /// What decisions of this policy carry.
+    /// The policy's value in every decision.
     policy: u64,
     decisions: Box<[OrbgateDecision]>,
     packed: Box<[u64]>,
@@ -67,7 +67,7 @@ impl Answers {
         }
     }
 
-    /// The answer for a decision of this engine about a request with these flags.
+    /// This engine's decision on a request with these flags, in the caller's form.
     #[inline(always)]
     pub(crate) fn of<T: Form>(&self, decision: &Decision<'_>, flags: Flags) -> T {
         if decision.is_allow()
@@ -79,12 +79,12 @@ impl Answers {
         {
             return *answer;
         }
-        // A copy, so that a decision need not be in memory.
+        // Copied, so that the decision needn't be in memory.
         let copy = *decision;
         self.put_together(&copy, flags)
     }
 
-    /// The answer for any decision. Kept out of line so that the common path stays small.
+    /// The form of any decision. Kept out of line so that the common path stays small.
     #[inline(never)]
     fn put_together<T: Form>(&self, decision: &Decision<'_>, flags: Flags) -> T {
         T::of(&OrbgateDecision::new(self.policy, decision), flags)

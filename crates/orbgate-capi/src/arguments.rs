@@ -1,7 +1,7 @@
-//! Reading and checking what a caller hands over.
+//! Reads and checks arguments.
 //!
-//! What cannot be checked is the caller's word, given in the header's preamble: a pointer that is not
-//! null points to what the parameter describes, for the whole call, and no thread writes to it meanwhile.
+//! The rest relies on the caller's guarantee in the header's preamble: a pointer that isn't null points
+//! to what the parameter describes, for the whole call, and no thread writes to it meanwhile.
 
 use core::ffi::c_char;
 use core::mem::{MaybeUninit, size_of};
@@ -11,66 +11,67 @@ use crate::status::{OrStatus, OrbgateStatus};
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
-/// What a pointer points to.
+/// Dereferences a pointer.
 #[inline(always)]
 pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> OrStatus<&'a T> {
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(INVALID);
     }
-    // SAFETY: neither null nor misaligned, and the caller vouches for the rest.
+    // SAFETY: neither null nor misaligned, and the caller guarantees the rest.
     Ok(unsafe { &*pointer })
 }
 
-/// What a pointer points to, or nothing where it is null.
+/// Dereferences a pointer; `None` if it is null.
 #[inline(always)]
 pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> OrStatus<Option<&'a T>> {
     if pointer.is_null() {
         return Ok(None);
     }
-    // SAFETY: the caller's, as for `shared`.
+    // SAFETY: the caller guarantees it, as for `shared`.
     unsafe { shared(pointer) }.map(Some)
 }
 
-/// Whether what pointers point to can be read, as far as can be seen: null ones are fine.
+/// Whether pointers are aligned, or null.
 pub(crate) fn are_aligned<T>(pointers: &[*const T]) -> bool {
-    // To the end: a processor compares many at a time.
+    // Checks all of them, because a processor can compare many at a time.
     let aligned = pointers.iter().map(|pointer| pointer.is_aligned());
     aligned.fold(true, |all, one| all & one)
 }
 
-/// The most bytes that an object has: of 64 bits no processor gives a process more than 56 for its addresses.
+/// The maximum size of an object in bytes. On 64-bit processors, a process has at most 56 bits of address
+/// space.
 const MOST_BYTES: usize = usize::MAX >> if usize::BITS == 64 { 8 } else { 1 };
 
-/// Whether there can be an array of this length.
+/// Whether an array of this length can exist.
 #[inline(always)]
 fn can_be<T>(len: usize) -> bool {
     let bytes = len.checked_mul(size_of::<T>());
     bytes.is_some_and(|bytes| bytes <= MOST_BYTES)
 }
 
-/// An array. A null pointer is an array of length 0 only.
+/// An array. A null pointer is valid only if the length is 0.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, len: usize) -> OrStatus<&'a [T]> {
     if data.is_null() || !data.is_aligned() || !can_be::<T>(len) {
         return if len == 0 { Ok(&[]) } else { Err(INVALID) };
     }
-    // SAFETY: neither null nor misaligned nor too long, and the caller vouches for the rest.
+    // SAFETY: neither null nor misaligned nor too long, and the caller guarantees the rest.
     Ok(unsafe { core::slice::from_raw_parts(data, len) })
 }
 
-/// String: any bytes, NUL among them.
+/// A string of any bytes, including NUL.
 #[inline(always)]
 pub(crate) unsafe fn bytes<'a>(data: *const c_char, len: usize) -> OrStatus<&'a [u8]> {
-    // SAFETY: the caller's, as for `slice`.
+    // SAFETY: the caller guarantees it, as for `slice`.
     unsafe { slice(data.cast(), len) }
 }
 
-/// Where an output goes.
+/// The address of an output.
 #[derive(Debug)]
 pub(crate) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// Checks the address, writes nothing yet.
+    /// Checks the address without writing.
     #[inline(always)]
     pub(crate) fn new(address: *mut T) -> OrStatus<Self> {
         match NonNull::new(address) {
@@ -87,7 +88,7 @@ impl<T> Out<T> {
         }
     }
 
-    /// The address of a further element of an array that starts here.
+    /// The address of another element of an array that starts here.
     #[inline(always)]
     pub(crate) const unsafe fn at(&self, index: usize) -> Self {
         // SAFETY: the caller's array has that many elements.
@@ -97,23 +98,24 @@ impl<T> Out<T> {
     /// Writes the output.
     #[inline(always)]
     pub(crate) const unsafe fn write(self, value: T) {
-        // SAFETY: neither null nor misaligned; the caller vouches that it may be written.
+        // SAFETY: neither null nor misaligned; the caller guarantees that it may be written.
         unsafe { self.0.write(value) }
     }
 }
 
-/// A struct that begins with `uint32_t struct_size`, set by the caller to the size that it knows. Later
-/// releases add fields at the end; a field that is all zeros means the same as one that is not there.
+/// A struct that begins with `uint32_t struct_size`, which the caller sets to the size that it knows.
+/// Later releases add fields at the end. A field that is all zeros means the same as an absent one.
 ///
 /// # Safety
 ///
-/// `#[repr(C)]`, its first field is the `u32`, and all zeros is a value of it.
+/// The type must be `#[repr(C)]`, its first field must be the `u32`, and all zeros must be a valid
+/// value.
 pub(crate) unsafe trait Sized32: Sized {
-    /// Its size in the first release, a literal that never changes: no client has a smaller one.
+    /// Its size in the first release, a literal that never changes. No client has a smaller struct.
     const FIRST_SIZE: usize;
 }
 
-/// The size of a struct in the first release, where pointers have 64 bits and where they have 32.
+/// The size of a struct in the first release, with 64-bit and with 32-bit pointers.
 pub(crate) const fn first_size(with_64: usize, with_32: usize) -> usize {
     if usize::BITS == 64 { with_64 } else { with_32 }
 }
@@ -121,7 +123,7 @@ pub(crate) const fn first_size(with_64: usize, with_32: usize) -> usize {
 /// Reads a caller-sized struct.
 #[inline(always)]
 pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> OrStatus<T> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees it.
     let size = unsafe { struct_size(pointer) }?;
     let known = size.min(size_of::<T>());
     let mut value = MaybeUninit::<T>::zeroed();
@@ -138,11 +140,11 @@ pub(crate) unsafe fn read_sized<T: Sized32>(pointer: *const T) -> OrStatus<T> {
     Ok(value)
 }
 
-/// What a newer caller says beyond what is known here must not be ignored.
+/// Fields that a newer caller sets but this library doesn't know must not be ignored.
 #[cold]
 #[inline(never)]
 unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> OrStatus {
-    // SAFETY: the caller's, see `read_sized`.
+    // SAFETY: the caller guarantees it, see `read_sized`.
     let beyond = unsafe { slice(start.wrapping_add(known), size.saturating_sub(known)) }?;
     match beyond.iter().all(|byte| *byte == 0) {
         true => Ok(()),
@@ -150,9 +152,10 @@ unsafe fn read_beyond(start: *const u8, known: usize, size: usize) -> OrStatus {
     }
 }
 
-/// Writes a caller-sized struct, up to the size that the caller knows and without the size itself.
+/// Writes a caller-sized struct, up to the size that the caller knows, but not `struct_size`
+/// itself.
 pub(crate) unsafe fn write_sized<T: Sized32>(address: *mut T, value: &T) -> OrStatus {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees it.
     let size = unsafe { struct_size(address) }?;
     let known = size.min(size_of::<T>());
     let from = core::ptr::from_ref(value).cast::<u8>();
@@ -167,10 +170,10 @@ pub(crate) unsafe fn write_sized<T: Sized32>(address: *mut T, value: &T) -> OrSt
     Ok(())
 }
 
-/// The size that a caller gives its struct.
+/// The size that a caller sets in its struct.
 #[inline(always)]
 unsafe fn struct_size<T: Sized32>(pointer: *const T) -> OrStatus<usize> {
-    /// No struct of any release is larger.
+    /// No struct in any release is larger.
     const LARGEST: usize = 4096;
     const { assert!(T::FIRST_SIZE <= size_of::<T>(), "it has shrunk") }
     if pointer.is_null() || !pointer.is_aligned() {
@@ -179,7 +182,7 @@ unsafe fn struct_size<T: Sized32>(pointer: *const T) -> OrStatus<usize> {
     // SAFETY: neither null nor misaligned, and every such struct begins with a u32.
     let size = unsafe { pointer.cast::<u32>().read() };
     let size = usize::try_from(size).map_err(|_| INVALID)?;
-    // No release ends a struct within a pointer.
+    // No release ends a struct in the middle of a pointer.
     let whole = size.is_multiple_of(align_of::<T>());
     if size < T::FIRST_SIZE || size > LARGEST || !whole {
         return Err(INVALID);

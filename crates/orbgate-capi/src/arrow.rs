@@ -1,4 +1,4 @@
-//! A batch that comes as a table of Arrow's, over the Arrow C data interface: no Arrow library is needed.
+//! Decides a table that arrives through the Arrow C data interface. No Arrow library is needed.
 //!
 //! <https://arrow.apache.org/docs/format/CDataInterface.html>
 
@@ -17,7 +17,7 @@ use crate::token::OrbgateToken;
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
-/// As the interface lays it out.
+/// As defined by the interface.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ArrowSchema {
@@ -32,7 +32,7 @@ pub struct ArrowSchema {
     pub(crate) private_data: *const c_void,
 }
 
-/// As the interface lays it out.
+/// As defined by the interface.
 #[derive(Debug)]
 #[repr(C)]
 pub struct ArrowArray {
@@ -48,16 +48,16 @@ pub struct ArrowArray {
     pub(crate) private_data: *const c_void,
 }
 
-/// Decides every row of a table that comes over the Arrow C data interface: a struct array whose children are
-/// named `method` and `target` and, if rows have tokens of their own, `kind` (`user`, `organisation`; null is no
-/// token) and `scopes` (separated by spaces; null is none), and `allow_bonus_orbs` (boolean; null is false).
-/// Strings are utf8 or large utf8, none is a dictionary. Any other child is an invalid argument, and so is an
-/// array or a schema that has been released.
+/// Decides every row of a table that arrives through the Arrow C data interface: a struct array whose children
+/// are named `method` and `target`. If rows have their own tokens, further children are `kind` (`user`,
+/// `organisation`; null means no token) and `scopes` (separated by spaces; null means none). `allow_bonus_orbs`
+/// is optional (boolean; null means false). Strings are utf8 or large utf8, and not dictionary-encoded. Any
+/// other child is an invalid argument, and so is a released array or schema.
 ///
-/// A row that is null, or whose method or target is, gets all zeros for a decision. Where there is no child
-/// `kind`, `token` is that of every row; where there is no child `allow_bonus_orbs`, `flags` holds for every row.
+/// A row that is null, or whose method or target is null, gets a decision of all zeros. Without a child `kind`,
+/// `token` applies to every row. Without a child `allow_bonus_orbs`, `flags` applies to every row.
 ///
-/// Ownership: `array` and `schema` stay the caller's, to release; everything is only read. `out` has room for
+/// Ownership: `array` and `schema` are only read; the caller still owns and releases them. `out` has room for
 /// `out_len` decisions, at least `array->length`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
 #[must_use]
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
     out_len: usize,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, array, schema, token) = unsafe {
             (
                 shared(engine)?,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
                 OrbgateToken::read(token)?,
             )
         };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let table = unsafe { Table::read(array, schema, token, Flags::read(flags)?) }?;
         if out_len < table.len {
             return Err(INVALID);
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
     })
 }
 
-/// A table that has been checked.
+/// A table whose columns have been checked.
 struct Table<'a> {
     len: usize,
     validity: Option<Bitmap<'a>>,
@@ -114,12 +114,12 @@ impl<'a> Table<'a> {
         if !is_plain(array, schema) || array.n_children != schema.n_children {
             return Err(INVALID);
         }
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         if unsafe { text(schema.format) }? != b"+s" {
             return Err(INVALID);
         }
         let rows = Range::of(array, 0)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let children = unsafe { Children::read(array, schema, &rows) }?;
         let own_token = children.kind.is_some();
         if (own_token && token.is_some())
@@ -130,7 +130,7 @@ impl<'a> Table<'a> {
         }
         Ok(Self {
             len: rows.len,
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             validity: unsafe { validity(array, 1, &rows) }?,
             method: children.method.ok_or(INVALID)?,
             target: children.target.ok_or(INVALID)?,
@@ -142,7 +142,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The token of a row that the table has.
+    /// The token of a row within the table.
     unsafe fn token_of(&self, row: usize) -> Option<Token<'a>> {
         let Some(kinds) = &self.kind else {
             return self.token;
@@ -201,7 +201,7 @@ impl<'a> Rows<'a> for Table<'a> {
     }
 }
 
-/// The columns of a table by their names, each at most once.
+/// The columns of a table by name, each at most once.
 #[derive(Default)]
 struct Children<'a> {
     method: Option<Strings<'a>>,
@@ -215,7 +215,7 @@ impl<'a> Children<'a> {
     unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> OrStatus<Self> {
         let mut all = Self::default();
         let count = usize::try_from(array.n_children).map_err(|_| INVALID)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (arrays, schemas) = unsafe {
             (
                 slice(array.children, count)?,
@@ -223,25 +223,25 @@ impl<'a> Children<'a> {
             )
         };
         for (child, schema) in arrays.iter().zip(schemas) {
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             let (child, schema) = unsafe { (shared(*child)?, shared(*schema)?) };
             if !is_plain(child, schema) {
                 return Err(INVALID);
             }
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             let position = match unsafe { text(schema.name) }? {
                 b"method" => &mut all.method,
                 b"target" => &mut all.target,
                 b"kind" => &mut all.kind,
                 b"scopes" => &mut all.scopes,
                 b"allow_bonus_orbs" if all.allow_bonus_orbs.is_none() => {
-                    // SAFETY: the caller's, see the preamble.
+                    // SAFETY: the caller guarantees it, see the preamble.
                     all.allow_bonus_orbs = Some(unsafe { Booleans::read(child, schema, rows) }?);
                     continue;
                 }
                 _ => return Err(INVALID),
             };
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             let strings = unsafe { Strings::read(child, schema, rows) }?;
             if position.replace(strings).is_some() {
                 return Err(INVALID);
@@ -251,20 +251,21 @@ impl<'a> Children<'a> {
     }
 }
 
-/// Whether an array is there with its schema, neither released, and holds its values itself.
+/// Whether an array and its schema are present and not released, and the array contains its values
+/// directly.
 const fn is_plain(array: &ArrowArray, schema: &ArrowSchema) -> bool {
     let there = !array.release.is_null() && !schema.release.is_null();
     there && array.dictionary.is_null() && schema.dictionary.is_null()
 }
 
-/// Which rows of an array are meant.
+/// A range of rows in an array.
 struct Range {
     start: usize,
     len: usize,
 }
 
 impl Range {
-    /// The rows of an array from one of its rows on.
+    /// The rows of an array, starting at a given row.
     fn of(array: &ArrowArray, from: usize) -> OrStatus<Self> {
         let index = |number: i64| usize::try_from(number).map_err(|_| INVALID);
         let (start, len) = (index(array.offset)?, index(array.length)?);
@@ -291,7 +292,7 @@ struct Strings<'a> {
     texts: Lengths<'a>,
 }
 
-/// Arrow's utf8 and its large utf8.
+/// The offsets of Arrow's utf8 and large utf8.
 enum Lengths<'a> {
     Short(Texts<'a, u32>),
     Long(Texts<'a, u64>),
@@ -300,7 +301,7 @@ enum Lengths<'a> {
 impl<'a> Strings<'a> {
     unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> OrStatus<Self> {
         let rows = rows.within(array)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             let (offsets, data) = (buffer(array, 3, 1)?, buffer(array, 3, 2)?);
             let texts = match text(schema.format)? {
@@ -323,7 +324,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// The string of a row that the column has; none where it is null.
+    /// The string of a row within the column; `None` if it is null.
     unsafe fn of(&self, row: usize) -> Option<&'a [u8]> {
         if !is_valid(self.validity.as_ref(), row) {
             return None;
@@ -347,7 +348,7 @@ struct Booleans<'a> {
 impl<'a> Booleans<'a> {
     unsafe fn read(array: &'a ArrowArray, schema: &ArrowSchema, rows: &Range) -> OrStatus<Self> {
         let rows = rows.within(array)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             if text(schema.format)? != b"b" {
                 return Err(INVALID);
@@ -370,37 +371,37 @@ fn is_valid(validity: Option<&Bitmap<'_>>, row: usize) -> bool {
     validity.is_none_or(|validity| validity.has(row))
 }
 
-/// The bitmap of the rows that are not null, if some are.
+/// The bitmap of the rows that aren't null, if there is one.
 unsafe fn validity<'a>(
     array: &'a ArrowArray,
     buffers: i64,
     rows: &Range,
 ) -> OrStatus<Option<Bitmap<'a>>> {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let bits = unsafe { buffer(array, buffers, 0) }?;
     if array.null_count == 0 {
         return Ok(None);
     }
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { Bitmap::read(bits.cast(), rows.start, rows.len) }
 }
 
-/// A buffer of an array that has `count` of them.
+/// A buffer of an array that has `count` buffers.
 unsafe fn buffer(array: &ArrowArray, count: i64, index: usize) -> OrStatus<*const c_void> {
     if array.n_buffers != count {
         return Err(INVALID);
     }
     let count = usize::try_from(count).map_err(|_| INVALID)?;
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let buffers = unsafe { slice(array.buffers, count) }?;
     buffers.get(index).copied().ok_or(INVALID)
 }
 
-/// A string of the interface, which ends with a NUL.
+/// A NUL-terminated string of the interface.
 const unsafe fn text<'a>(text: *const c_char) -> OrStatus<&'a [u8]> {
     if text.is_null() {
         return Err(INVALID);
     }
-    // SAFETY: the interface's strings end with a NUL, and the caller vouches that this is one.
+    // SAFETY: the interface's strings end with a NUL, and the caller guarantees that this is one.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
 }

@@ -1,4 +1,4 @@
-//! Questions about a policy, asked and answered in JSON as by the command `orbgate`.
+//! Answers questions about a policy in JSON, like the command `orbgate`.
 
 use core::ffi::c_char;
 
@@ -11,20 +11,21 @@ use crate::owners::{drop_owned, into_owned};
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// The answer to a question. Owned by the caller, immutable.
+/// The result of a question. Immutable; the caller owns it.
 #[derive(Debug)]
 pub struct OrbgateAnswer {
     json: String,
 }
 
-/// Asks a question about the engine's policy, one of `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` and `who`.
-/// `arguments` is a JSON object, UTF-8. The answer is the JSON that `orbgate QUESTION --json` prints.
+/// Answers a question about the engine's policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`,
+/// `unused` or `who`. `arguments` is a JSON object in UTF-8. The result is the JSON that `orbgate QUESTION --json`
+/// prints.
 ///
-/// `error` is used as by `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` if there is no such question,
-/// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments are not its own, and `ORBGATE_STATUS_INVALID_POLICY` if `diff` gets a policy with
-/// errors; `check` and `lint` answer with the errors.
+/// `error` works as in `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` for an unknown question,
+/// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments don't match the question, and `ORBGATE_STATUS_INVALID_POLICY` if
+/// the policy for `diff` has errors. `check` and `lint` return a policy's errors as their result.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_answer_free`; `*error`, if it is set, with
+/// Ownership: the caller owns `*out` and frees it with `orbgate_answer_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `question` and `arguments` are only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
@@ -39,25 +40,25 @@ pub unsafe extern "C" fn orbgate_engine_ask(
     error: *mut *mut OrbgateError,
 ) -> OrbgateStatus {
     let make = || {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { shared(engine) }
             .map_err(|status| refused(status, "`engine` is null or misaligned"))?;
         let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let question = unsafe { text(question, question_len, "question") }?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let arguments = unsafe { text(arguments, arguments_len, "arguments") }?;
         let json = ask(engine.engine(), question, arguments).map_err(no_answer)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(into_owned(OrbgateAnswer { json })) }
         Ok(())
     };
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { handing_over(error, make) }
 }
 
 unsafe fn text<'a>(data: *const c_char, len: usize, name: &str) -> Result<&'a str, OrbgateError> {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let bytes = unsafe { bytes(data, len) }.map_err(|status| {
         refused(
             status,
@@ -82,9 +83,9 @@ fn no_answer(error: AskError) -> OrbgateError {
     OrbgateError::new(status, None, error.to_string())
 }
 
-/// The answer, one JSON document.
+/// The result, one JSON document.
 ///
-/// Ownership: the string is the answer's and lives as long as it.
+/// Ownership: `answer` owns the string, which is valid as long as `answer`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -93,20 +94,20 @@ pub unsafe extern "C" fn orbgate_answer_json(
     out: *mut OrbgateStr,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (answer, out) = unsafe { (shared(answer)?, Out::new(out)?) };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(OrbgateStr::new(&answer.json)) }
         Ok(())
     })
 }
 
-/// Frees an answer. Null is fine.
+/// Frees a result. Null is fine.
 ///
-/// Ownership: takes `answer`; it and its string are gone.
+/// Ownership: takes `answer`, and frees it with its string.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_answer_free(answer: *mut OrbgateAnswer) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { drop_owned(answer) }
 }

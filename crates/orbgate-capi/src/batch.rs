@@ -1,4 +1,4 @@
-//! Many decisions in one call, over columns as Arrow lays out utf8.
+//! Many decisions in one call, on columns in the layout of Arrow's utf8.
 
 use orbgate::{Request, Scopes, Token, TokenKind};
 
@@ -13,34 +13,36 @@ use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{OrbgateToken, read_kind};
 
-/// Requests by columns. All zeros except the size is an empty batch.
+/// Requests as columns. All zeros except the size is an empty batch.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateBatch {
     /// Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
     pub struct_size: u32,
-    /// `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, or 0, for every row; with `allow_bonus_orbs` without the first.
+    /// 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, for every row. With
+    /// `allow_bonus_orbs`, the first must not be set.
     pub flags: u32,
-    /// How many rows.
+    /// The number of rows.
     pub len: usize,
     /// Each row's method.
     pub method: OrbgateColumn,
     /// Each row's target.
     pub target: OrbgateColumn,
-    /// One token for every row. Null, and `kinds` null too: no row has a token.
+    /// One token for every row. If both this and `kinds` are null, no row has a token.
     pub token: *const OrbgateToken,
-    /// Each row's `OrbgateTokenKind`; then `token` must be null.
+    /// Each row's `OrbgateTokenKind`. If set, `token` must be null.
     pub kinds: *const u8,
-    /// Each row's scopes as a string, separated by spaces: only with `kinds`.
+    /// Each row's scope string, separated by spaces. Only with `kinds`.
     pub scopes: OrbgateColumn,
-    /// Each row's scopes interned, null for none: only with `kinds`, and without `scopes`.
+    /// Each row's interned scopes; null for none. Only with `kinds`, and without `scopes`.
     pub scope_sets: *const *const OrbgateScopeSet,
-    /// 1 for each row that allows bonus orbs, 0 for the others. Null: `flags` says it for all.
+    /// 1 for each row that allows bonus orbs, 0 for the others. If null, `flags` applies to all
+    /// rows.
     pub allow_bonus_orbs: *const u8,
-    /// A bitmap as Arrow's, least significant bit first: a row whose bit is 0 is null and gets all zeros for
-    /// a decision. Null: no row is null.
+    /// A bitmap in Arrow's format, least significant bit first. A row whose bit is 0 is null and gets a
+    /// decision of all zeros. If this is null, no row is null.
     pub validity: *const u8,
-    /// The bit of the first row.
+    /// The position of the first row's bit.
     pub validity_offset: usize,
 }
 
@@ -49,11 +51,11 @@ unsafe impl Sized32 for OrbgateBatch {
     const FIRST_SIZE: usize = first_size(136, 72);
 }
 
-/// Decides every row of a batch, each as `orbgate_engine_decide` would. Everything is checked before the first
-/// row is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
+/// Decides every row of a batch as `orbgate_engine_decide` would. Everything is checked before the first row
+/// is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
 ///
-/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and overlaps nothing of the
-/// batch. Everything else is only read.
+/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and doesn't overlap the batch.
+/// Everything else is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -63,13 +65,14 @@ pub unsafe extern "C" fn orbgate_engine_decide_batch(
     out: *mut OrbgateDecision,
     out_len: usize,
 ) -> OrbgateStatus {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { run(engine, batch, out, out_len) }
 }
 
-/// The same, each decision packed; 0 for a row that is null.
+/// Decides every row of a batch like `orbgate_engine_decide_batch`, but packs each decision. A null row
+/// gets 0.
 ///
-/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and overlaps nothing of the
+/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and doesn't overlap the
 /// batch. Everything else is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
 #[must_use]
@@ -80,7 +83,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_batch_packed(
     out: *mut u64,
     out_len: usize,
 ) -> OrbgateStatus {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { run(engine, batch, out, out_len) }
 }
 
@@ -92,15 +95,15 @@ unsafe fn run<T: Form>(
     out_len: usize,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, batch) = unsafe { (shared(engine)?, read_sized(batch)?) };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (columns, tokens) = unsafe { (Columns::read(&batch)?, Tokens::read(&batch)?) };
         if out_len < batch.len {
             return Err(OrbgateStatus::InvalidArgument);
         }
         let out = Out::array(out, out_len);
-        // A loop for each kind of tokens, so that no row asks which it is.
+        // A separate loop for each kind of tokens, so that rows needn't check the kind.
         // SAFETY: `out` has room for `out_len` decisions, which are enough.
         unsafe {
             match tokens {
@@ -124,10 +127,10 @@ struct Columns<'a, T = ()> {
 }
 
 impl<'a> Columns<'a> {
-    /// All but the tokens.
+    /// Everything except the tokens.
     unsafe fn read(batch: &OrbgateBatch) -> OrStatus<Self> {
         let (len, flags) = (batch.len, Flags::read(batch.flags)?);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             Ok(Self {
                 len,
@@ -187,7 +190,7 @@ impl<'a, T: TokenColumn<'a>> Rows<'a> for Columns<'a, T> {
             Request {
                 method: self.method.of(row),
                 target: self.target.of(row),
-                // Under a null there may be anything, also a set that is gone.
+                // A null row can contain anything, including a freed set.
                 token: match self.is_null(row) {
                     true => None,
                     false => self.tokens.of(row),
@@ -206,7 +209,7 @@ impl<'a, T: TokenColumn<'a>> Rows<'a> for Columns<'a, T> {
     }
 }
 
-/// Where the tokens of the rows come from.
+/// The source of the rows' tokens.
 enum Tokens<'a> {
     One(OneToken<'a>),
     Text(TextTokens<'a>),
@@ -215,23 +218,24 @@ enum Tokens<'a> {
 
 /// The tokens of rows.
 trait TokenColumn<'a> {
-    /// The token of a row that the batch has; none where it has none.
+    /// The token of a row within the batch; `None` if it has none.
     unsafe fn of(&self, row: usize) -> Option<Token<'a>>;
 }
 
-/// One token of all rows, in parts: a `Token` copied row by row would be copied with its padding, in pieces.
+/// One token for all rows, in parts. Copying a `Token` for each row would also copy its padding, piece by
+/// piece.
 struct OneToken<'a> {
     kind: Option<TokenKind>,
     scopes: Scopes<'a>,
 }
 
-/// Tokens with their scopes as a string.
+/// Tokens with scope strings.
 struct TextTokens<'a> {
     kinds: &'a [u8],
     scopes: Texts<'a>,
 }
 
-/// Tokens with interned scopes, or with none.
+/// Tokens with interned scopes, or without scopes.
 struct SetTokens<'a> {
     kinds: &'a [u8],
     sets: &'a [*const OrbgateScopeSet],
@@ -246,7 +250,7 @@ impl<'a> Tokens<'a> {
             if text || sets {
                 return Err(INVALID);
             }
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             let token = unsafe { OrbgateToken::read(batch.token) }?;
             return Ok(Self::One(OneToken {
                 kind: token.map(|token| token.kind),
@@ -257,20 +261,20 @@ impl<'a> Tokens<'a> {
             return Err(INVALID);
         }
         let len = batch.len;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let kinds = unsafe { slice(batch.kinds, len) }?;
-        // To the end: a processor compares many at a time.
+        // Checks all of them, because a processor can compare many at a time.
         let known = kinds.iter().map(|kind| read_kind(u32::from(*kind)).is_ok());
         if !known.fold(true, |all, one| all & one) {
             return Err(INVALID);
         }
         if text {
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             let scopes = unsafe { Texts::read(&batch.scopes, len) }?;
             return Ok(Self::Text(TextTokens { kinds, scopes }));
         }
         let sets = match sets {
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             true => unsafe { slice(batch.scope_sets, len) }?,
             false => &[],
         };
@@ -302,25 +306,25 @@ impl<'a> TokenColumn<'a> for SetTokens<'a> {
     #[inline(always)]
     unsafe fn of(&self, row: usize) -> Option<Token<'a>> {
         let set = self.sets.get(row).copied().unwrap_or(core::ptr::null());
-        // SAFETY: null or checked by `read`; the rest is the caller's.
+        // SAFETY: null or checked by `read`; the caller guarantees the rest.
         let set = unsafe { set.as_ref() };
         let scopes = set.map_or(Scopes::Text(&[]), |set| (&set.set).into());
         kind_of(self.kinds, row).map(|kind| Token { kind, scopes })
     }
 }
 
-/// The kind of a row's token; none where it has none.
+/// The kind of a row's token; `None` if the row has no token.
 #[inline(always)]
 fn kind_of(kinds: &[u8], row: usize) -> Option<TokenKind> {
     read_kind(u32::from(*kinds.get(row)?)).ok()?
 }
 
-/// Which rows allow bonus orbs, where each row says it.
+/// Whether each row allows bonus orbs, if the batch has that column.
 unsafe fn bonus<'a>(batch: &OrbgateBatch, all: Flags) -> OrStatus<Option<&'a [u8]>> {
     if batch.allow_bonus_orbs.is_null() {
         return Ok(None);
     }
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let rows = unsafe { slice(batch.allow_bonus_orbs, batch.len) }?;
     if all.allow_bonus_orbs || rows.iter().any(|row| *row > 1) {
         return Err(OrbgateStatus::InvalidArgument);

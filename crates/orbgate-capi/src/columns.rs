@@ -1,25 +1,25 @@
-//! Columns of strings and bitmaps, as Arrow lays them out.
+//! Columns of strings and bitmaps in Arrow's layout.
 
 use core::ffi::c_char;
 
 use crate::arguments::slice;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// A column of strings, as Arrow lays out utf8: the string of row `i` is the bytes `offsets[i]` to `offsets[i + 1]`
-/// of `data`. There is one offset more than there are rows; offsets never decrease and never exceed
-/// `data_len`. The first need not be 0.
+/// A column of strings in the layout of Arrow's utf8. The string of row `i` is the bytes `offsets[i]` to
+/// `offsets[i + 1]` of `data`. There is one more offset than there are rows. Offsets never decrease and never
+/// exceed `data_len`. The first offset needn't be 0.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OrbgateColumn {
     /// The bytes of all rows, end to end.
     pub data: *const c_char,
-    /// How many bytes.
+    /// The number of bytes.
     pub data_len: usize,
-    /// Where each row starts, and where the last one ends. Null: no such column.
+    /// The start of each row, and the end of the last row. Null means that the column is absent.
     pub offsets: *const u32,
 }
 
-/// A column that has been checked. Its offsets are `u32`, or `u64` as those of Arrow's large utf8.
+/// A checked column. Its offsets are `u32`, or `u64` as in Arrow's large utf8.
 pub(crate) struct Texts<'a, O = u32> {
     data: &'a [u8],
     offsets: &'a [O],
@@ -27,7 +27,7 @@ pub(crate) struct Texts<'a, O = u32> {
 
 impl<'a> Texts<'a> {
     pub(crate) unsafe fn read(column: &OrbgateColumn, len: usize) -> OrStatus<Self> {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             let offsets = ends(column.offsets, 0, len)?;
             let data = match len {
@@ -56,18 +56,19 @@ impl<'a, O: Offset> Texts<'a, O>
 where
     usize: TryFrom<O>,
 {
-    /// A column of Arrow's: only its last offset says how long the data is.
+    /// An Arrow column. Only its last offset gives the length of the data.
     pub(crate) unsafe fn arrow(
         offsets: *const O,
         data: *const u8,
         start: usize,
         len: usize,
     ) -> OrStatus<Self> {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             let offsets = ends(offsets, start, len)?;
             let last = index(offsets.last().copied().unwrap_or_default());
-            // Arrow's offsets are signed, and a column with a negative one ends with one, or falls.
+            // Arrow's offsets are signed. If one is negative, either the last one is negative or
+            // the offsets decrease somewhere.
             let sign = last.checked_shr(O::BITS.saturating_sub(1));
             if sign.is_some_and(|sign| sign != 0) {
                 return Err(OrbgateStatus::InvalidArgument);
@@ -76,10 +77,10 @@ where
         }
     }
 
-    /// Offsets that never decrease and end within the data.
+    /// Checks that offsets never decrease, and that they end within the data.
     fn checked(data: &'a [u8], offsets: &'a [O]) -> OrStatus<Self> {
         let last = offsets.last().copied().map(index);
-        // To the end: a processor compares many at a time.
+        // Checks all of them, because a processor can compare many at a time.
         let steps = offsets.iter().zip(offsets.iter().skip(1));
         let falls = steps.fold(false, |falls, (start, end)| falls | (start > end));
         if falls || last.is_some_and(|last| last > data.len()) {
@@ -92,11 +93,11 @@ where
     ///
     /// # Safety
     ///
-    /// The column has this row.
+    /// The column must contain this row.
     #[inline(always)]
     pub(crate) unsafe fn of(&self, row: usize) -> &'a [u8] {
-        // SAFETY: there is one offset more than there are rows, and `checked` has seen that they do not decrease
-        // and end within the data.
+        // SAFETY: there is one more offset than there are rows, and `checked` has verified that they don't
+        // decrease and that they end within the data.
         unsafe {
             let (start, end) = (
                 *self.offsets.get_unchecked(row),
@@ -107,7 +108,8 @@ where
     }
 }
 
-/// The offsets of `len` rows from `start` on: one more than there are rows, none for no row.
+/// The offsets of `len` rows starting at `start`: one more than there are rows, or none if there
+/// are no rows.
 unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> OrStatus<&'a [T]> {
     const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
     if len == 0 {
@@ -116,12 +118,12 @@ unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> OrStatus<&
     let count = len
         .checked_add(1)
         .and_then(|count| count.checked_add(start));
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let offsets = unsafe { slice(offsets, count.ok_or(INVALID)?) }?;
     offsets.get(start..).ok_or(INVALID)
 }
 
-/// An offset as an index. One that is too large for this machine is beyond any data.
+/// An offset as an index. If it is too large for this machine, it exceeds any data.
 #[inline(always)]
 fn index<T>(offset: T) -> usize
 where
@@ -130,7 +132,7 @@ where
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
-/// A bitmap as Arrow's.
+/// A bitmap in Arrow's format.
 pub(crate) struct Bitmap<'a> {
     bytes: &'a [u8],
     offset: usize,
@@ -148,7 +150,7 @@ impl Bitmap<'_> {
         let bits = offset
             .checked_add(len)
             .ok_or(OrbgateStatus::InvalidArgument)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { slice(bytes, bits.div_ceil(8)) }?;
         Ok(Some(Self { bytes, offset }))
     }

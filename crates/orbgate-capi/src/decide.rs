@@ -1,8 +1,8 @@
-//! The decisions, one by one.
+//! Single decisions.
 //!
-//! Each kind of question has two functions: one that writes an `OrbgateDecision` and takes the token as
-//! a struct, and one that returns the decision packed and takes the token in parts, for callers who
-//! cross from another language.
+//! Each kind of decision has two functions. One writes an `OrbgateDecision` and takes the token as a
+//! struct. The other returns the decision packed and takes the token in parts, for callers from other
+//! languages.
 
 use core::ffi::c_char;
 
@@ -18,9 +18,9 @@ use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{OrbgateToken, parts};
 
-/// Decides a request: which scope it needs, whether the token may make the call, what it consumes, and
-/// why. `method` and `target` are the bytes of the request line as they came over the wire, neither
-/// decoded nor normalised; `token` is null where none was supplied; `flags` is 0 or
+/// Decides a request: which scope it needs, whether the token allows the call, what the call consumes,
+/// and why. Pass `method` and `target` exactly as they arrived in the request line, neither decoded
+/// nor normalised. `token` is null if the request has none. `flags` is 0 or
 /// `ORBGATE_ALLOW_BONUS_ORBS`.
 ///
 /// Ownership: nothing; everything is only read.
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn orbgate_engine_decide(
     out: *mut OrbgateDecision,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, method, target, token, out) = unsafe {
             (
                 shared(engine)?,
@@ -54,8 +54,9 @@ pub unsafe extern "C" fn orbgate_engine_decide(
     })
 }
 
-/// The same, packed into the result; the token comes in parts. `kind` is an `OrbgateTokenKind`; the
-/// scopes are a string or, where `scope_set` is not null, that set.
+/// Decides a request like `orbgate_engine_decide`, but returns the decision packed and takes the
+/// token in parts. `kind` is an `OrbgateTokenKind`. If `scope_set` isn't null, it contains the
+/// scopes; otherwise, the scopes are the string.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
     flags: u32,
 ) -> u64 {
     packed(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, method, target, token) = unsafe {
             (
                 shared(engine)?,
@@ -89,8 +90,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
     })
 }
 
-/// Decides by route, for a server that has already matched the route. Reads no strings. The
-/// id is one of `orbgate_engine_find_route` or `OrbgateRoute`; one of another policy, and one of zeros, is denied as
+/// Decides by route, for a server that has already matched the route. Reads no strings. The id comes from
+/// `orbgate_engine_find_route` or `OrbgateRoute`. An id of another policy, or of all zeros, is denied with
 /// `no_route`.
 ///
 /// Ownership: nothing; everything is only read.
@@ -105,7 +106,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
     out: *mut OrbgateDecision,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, token, out) =
             unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
         let flags = Flags::read(flags)?;
@@ -114,7 +115,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
     })
 }
 
-/// The same, packed into the result; id and token come in parts.
+/// Decides by route like `orbgate_engine_decide_route`, but returns the decision packed, and takes
+/// the id and the token in parts.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -131,7 +133,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
     flags: u32,
 ) -> u64 {
     packed(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, token) =
             unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
         let flags = Flags::read(flags)?;
@@ -144,8 +146,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
     })
 }
 
-/// Decides by scope, for a service whose routes the policy does not list, as the inference api. A scope
-/// that the policy does not have is denied as `no_route`; the decision has no route.
+/// Decides by scope, for a service whose routes the policy doesn't list, such as the inference API. A
+/// scope that the policy doesn't define is denied with `no_route`. The decision has no route.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -160,7 +162,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
     out: *mut OrbgateDecision,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, scope, token, out) = unsafe {
             (
                 shared(engine)?,
@@ -176,7 +178,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
     })
 }
 
-/// The same, packed into the result; the token comes in parts.
+/// Decides by scope like `orbgate_engine_decide_scope`, but returns the decision packed and takes
+/// the token in parts.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
@@ -193,7 +196,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
     flags: u32,
 ) -> u64 {
     packed(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, scope, token) = unsafe {
             (
                 shared(engine)?,
@@ -208,7 +211,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
     })
 }
 
-/// Asks the core about a request.
+/// Decides a request with the core.
 #[inline(always)]
 pub(crate) fn decide<'e>(
     engine: &'e OrbgateEngine,
@@ -225,7 +228,7 @@ pub(crate) fn decide<'e>(
     })
 }
 
-/// Asks the core about a route.
+/// Decides by route with the core.
 #[inline(always)]
 fn decide_route<'e>(
     engine: &'e OrbgateEngine,
@@ -238,11 +241,11 @@ fn decide_route<'e>(
         .decide_route(route_id.read(), token, allow_bonus_orbs_use)
 }
 
-/// Where a decision goes.
+/// The output of a decision.
 pub(crate) type DecisionOut = Out<OrbgateDecision>;
 
 impl DecisionOut {
-    /// Writes a decision of this engine about a request with these flags.
+    /// Writes this engine's decision on a request with these flags.
     #[inline(always)]
     pub(crate) fn decided(
         self,
@@ -250,7 +253,7 @@ impl DecisionOut {
         decision: &Decision<'_>,
         flags: Flags,
     ) -> OrStatus {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { self.write(engine.answers().of(decision, flags)) }
         Ok(())
     }

@@ -2,11 +2,12 @@
 
 use orbgate::{Charge, Decision, Detail, Effect, Orbs, Policy, Reason};
 
-/// The HTTP status of a denial that says nothing of its own, such as one that was never made.
+/// The HTTP status of a denial that has no status of its own, such as an all-zero decision.
 pub const ORBGATE_DEFAULT_HTTP_STATUS: u16 = 403;
 const _: () = assert!(ORBGATE_DEFAULT_HTTP_STATUS == Reason::DEFAULT_STATUS);
 
-/// Largest size of a policy, in bytes. When you read a file, you can stop one byte later: the library reports the error.
+/// The maximum size of a policy, in bytes. When you read a file, you can stop one byte later: the library then reports
+/// the error.
 pub const ORBGATE_MAX_POLICY_BYTES: u32 = 8_388_608;
 #[expect(
     clippy::as_conversions,
@@ -14,21 +15,24 @@ pub const ORBGATE_MAX_POLICY_BYTES: u32 = 8_388_608;
 )]
 const _: () = assert!(ORBGATE_MAX_POLICY_BYTES as u64 == Policy::MAX_BYTES);
 
-/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits say something. Without
-/// it the service that charges must find out.
+/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits are meaningful.
+/// Without this bit, the service that charges must find out.
 pub const ORBGATE_CHARGE_STATED: u8 = 1;
 /// In `OrbgateDecision.charge`: the call consumes the user's orbs.
 pub const ORBGATE_CHARGE_CONSUMES: u8 = 2;
-/// In `OrbgateDecision.charge`: `amount` is how many; without it the service that charges must supply it.
+/// In `OrbgateDecision.charge`: `amount` is the number of orbs. Without this bit, the service that
+/// charges must supply it.
 pub const ORBGATE_CHARGE_AMOUNT_STATED: u8 = 4;
-/// In `OrbgateDecision.charge`: bonus orbs may be used: the call consumes orbs and its request allows it.
+/// In `OrbgateDecision.charge`: bonus orbs may be used, because the call consumes orbs and its request
+/// allows bonus orbs.
 pub const ORBGATE_CHARGE_BONUS_ALLOWED: u8 = 8;
 
-/// A decision: plain data of a size that never changes. All zeros is not a decision and not an allow.
+/// A decision: plain data whose size never changes. All zeros isn't a valid decision, and never an
+/// allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct OrbgateDecision {
-    /// An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` lets a call through.
+    /// An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` permits the call.
     pub effect: u8,
     /// An `OrbgateReason`.
     pub reason: u8,
@@ -38,17 +42,18 @@ pub struct OrbgateDecision {
     pub charge: u8,
     /// The HTTP status of a denial; 0 on an allow.
     pub http_status: u16,
-    /// The scope's number in its engine, from 1; 0 if there is no scope.
+    /// The scope's number in its engine, from 1; 0 if there is none.
     pub scope: u16,
-    /// The route's number in its engine, from 1; 0 if there is no route. For `method_not_declared` it is one
-    /// of the routes that share the path's template.
+    /// The route's number in its engine, from 1; 0 if there is none. For `method_not_declared`, it is one of
+    /// the routes with the path's template.
     pub route: u32,
-    /// The number of the route that the request is about, with any token: that of `route`, and also where a call without
-    /// a valid token may not name it. 0 where no route has the path and the method, and by scope. For logs, not for answers.
+    /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is
+    /// also set if the decision must not name the route because the request has no valid token. 0 if no route has the
+    /// path and the method, and for a decision by scope. Use it in logs, and don't send it to callers.
     pub about: u32,
-    /// How many orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+    /// The number of orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
     pub amount: u64,
-    /// The first eight bytes of the digest of the policy that decided, as a number.
+    /// The first eight bytes of the digest of the policy that made the decision, as a number.
     pub policy: u64,
 }
 
@@ -59,7 +64,7 @@ pub(crate) const fn effect(is_allow: bool) -> u8 {
 }
 
 impl OrbgateDecision {
-    /// No decision.
+    /// The value that means "no decision".
     #[cfg(feature = "gate")]
     pub(crate) const NONE: Self = Self {
         effect: 0,

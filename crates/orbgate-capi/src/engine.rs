@@ -1,4 +1,4 @@
-//! Engines: made, shared, freed, and what they say of themselves.
+//! Making, sharing and freeing engines, and reading their properties.
 
 use core::ffi::c_char;
 use std::io;
@@ -17,7 +17,7 @@ use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
-/// `orbgate_engine_free` takes one away.
+/// and `orbgate_engine_free` removes one.
 #[derive(Debug)]
 pub struct OrbgateEngine {
     engine: Engine,
@@ -27,7 +27,7 @@ pub struct OrbgateEngine {
     is_sealed: bool,
     answers: Answers,
     methods: Methods,
-    /// The table as JSON, made when it is first asked for.
+    /// The table as JSON, built on first use.
     table: OnceLock<String>,
 }
 
@@ -55,18 +55,18 @@ impl OrbgateEngine {
         &self.engine
     }
 
-    /// The answers that are there already.
+    /// The prepared decisions.
     #[inline(always)]
     pub(crate) const fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// What `Allow` lists for each route's template.
+    /// The value of the `Allow` header for each route's template.
     pub(crate) const fn methods(&self) -> &Methods {
         &self.methods
     }
 
-    /// What decisions of this policy carry.
+    /// The policy's value in every decision.
     #[inline(always)]
     pub(crate) const fn policy(&self) -> u64 {
         self.policy
@@ -77,7 +77,8 @@ impl OrbgateEngine {
     }
 }
 
-/// The first eight bytes of a digest, the first byte highest: as they are printed.
+/// The first eight bytes of a digest, the first byte highest, in the order in which they are
+/// printed.
 fn mark(digest: Digest) -> u64 {
     digest
         .as_bytes()
@@ -85,30 +86,30 @@ fn mark(digest: Digest) -> u64 {
         .map_or(0, |first| u64::from_be_bytes(*first))
 }
 
-/// The engine of the policy that is compiled into the library: the table of the specification.
+/// Returns the engine that is compiled into the library: the table of the specification.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        // Compiled into the library, it cannot be half a document.
+        // It is compiled into the library, so it can't be incomplete.
         let (has_end_marker, is_sealed) = (true, true);
         let engine = OrbgateEngine::new(Engine::external().clone(), has_end_marker, is_sealed);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
     })
 }
 
-/// Compiles a policy from the text of a policy file.
+/// Compiles a policy from the contents of a policy file.
 ///
 /// `error` may be null. If it isn't and the call fails, `*error` contains every error of the
-/// policy. Otherwise it stays unchanged.
+/// policy. Otherwise, it stays unchanged.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
+/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `yaml` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
@@ -121,24 +122,24 @@ pub unsafe extern "C" fn orbgate_engine_from_yaml(
 ) -> OrbgateStatus {
     let make = || {
         let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let yaml = unsafe { bytes(yaml, yaml_len) }
             .map_err(|status| refused(status, "`yaml` is null, or `yaml_len` no length"))?;
         let engine = compile(yaml, None)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
     };
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { handing_over(error, make) }
 }
 
-/// Compiles a policy from a regular file: a pipe would make its reader wait. The path is bytes on Unix and
-/// UTF-8 elsewhere.
+/// Compiles a policy from a regular file. Other files, such as pipes, are rejected, because reading them
+/// could block. The path is bytes on Unix and UTF-8 elsewhere.
 ///
-/// `error` is used as by `orbgate_engine_from_yaml`; its errors also contain the path.
+/// `error` works as in `orbgate_engine_from_yaml`; its errors also contain the path.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`; `*error`, if it is set, with
+/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `path` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
 #[must_use]
@@ -151,15 +152,15 @@ pub unsafe extern "C" fn orbgate_engine_from_file(
 ) -> OrbgateStatus {
     let make = || {
         let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let path = unsafe { bytes(path, path_len) }
             .map_err(|status| refused(status, "`path` is null, or `path_len` no length"))?;
         let engine = compile_file(path)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
     };
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { handing_over(error, make) }
 }
 
@@ -200,28 +201,28 @@ fn native(path: &[u8]) -> io::Result<PathBuf> {
 
 /// Adds an owner to an engine and returns the same pointer; null for null.
 ///
-/// Ownership: the result is the caller's, to free with `orbgate_engine_free`, no matter what becomes of
+/// Ownership: the caller owns the result and frees it with `orbgate_engine_free`, independently of
 /// `engine`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> *mut OrbgateEngine {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { retain(engine) }
 }
 
-/// Takes an owner away from an engine; the last one frees it. Null is fine.
+/// Removes an owner of an engine; the last one frees it. Null is fine.
 ///
-/// Ownership: takes `engine`; with the last owner the engine and its strings are gone. A decision does
-/// not need its engine to live, only the strings do.
+/// Ownership: takes `engine`. Removing the last owner also frees the engine's strings. Decisions
+/// remain valid without their engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { release(engine) }
 }
 
-/// The SHA-256 of the policy's canonical form: 32 bytes.
+/// Writes the SHA-256 digest of the policy's canonical form: 32 bytes.
 ///
 /// Ownership: `out` has room for 32 bytes.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -232,17 +233,17 @@ pub unsafe extern "C" fn orbgate_engine_digest(
     out: *mut u8,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out.cast::<[u8; 32]>())?) };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(*engine.engine().digest().as_bytes()) }
         Ok(())
     })
 }
 
-/// The same as a string: `sha256:` and 64 hexadecimal digits.
+/// Returns the digest as a string: `sha256:` and 64 hexadecimal digits.
 ///
-/// Ownership: the string is the engine's and lives as long as it.
+/// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -253,9 +254,9 @@ pub unsafe extern "C" fn orbgate_engine_digest_string(
     text(engine, out, |engine| Ok(OrbgateStr::new(&engine.digest)))
 }
 
-/// The policy's name; no string where it states none.
+/// Returns the policy's name; no string if it has none.
 ///
-/// Ownership: the string is the engine's and lives as long as it.
+/// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -268,10 +269,10 @@ pub unsafe extern "C" fn orbgate_engine_name(
     })
 }
 
-/// Whether the text that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
+/// Whether the file that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
 ///
-/// A document that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
-/// marker, so refuse one without it where you reload files that change.
+/// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks the
+/// marker, so reject a file without the marker if you reload files that change.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -282,19 +283,19 @@ pub unsafe extern "C" fn orbgate_engine_has_end_marker(
     out: *mut u8,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(engine.has_end_marker.into()) }
         Ok(())
     })
 }
 
-/// Whether the end marker of that document carries a seal, `... # sha256:` and the digest of everything before that line: `*out` is
-/// 1 or 0. It is 1 for the policy that is compiled into the library.
+/// Whether the end marker has a seal, `... # sha256:` and the digest of everything before that line: `*out` is 1 or 0.
+/// It is 1 for the policy that is compiled into the library.
 ///
-/// A document with a wrong seal is no policy, so a sealed one is the document that was sealed: neither cut short, nor a mixture of two
-/// versions, as writing over a file in place can leave it.
+/// A wrong seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture
+/// of two versions, which overwriting a file in place can leave.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -305,21 +306,22 @@ pub unsafe extern "C" fn orbgate_engine_is_sealed(
     out: *mut u8,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(engine.is_sealed.into()) }
         Ok(())
     })
 }
 
-/// The whole table as one JSON document, as `orbgate table --format json` prints it:
+/// Returns the whole table as one JSON document, as `orbgate table --format json` prints it:
 /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
 /// "location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`.
 ///
-/// Made when it is first asked for, by each thread that asks meanwhile; one of them is kept.
+/// Built on first use. If several threads call this at the same time, each builds one, and one of
+/// them is kept.
 ///
-/// Ownership: the string is the engine's and lives as long as it.
+/// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -332,23 +334,23 @@ pub unsafe extern "C" fn orbgate_engine_table_json(
             return Ok(OrbgateStr::new(table));
         }
         let table = serde_json::to_string(&engine.engine().table());
-        // String, numbers and lists: there is nothing that JSON does not have.
+        // Strings, numbers and lists, which JSON can always represent.
         let table = table.map_err(|_| OrbgateStatus::Panic)?;
         Ok(OrbgateStr::new(engine.table.get_or_init(|| table)))
     })
 }
 
-/// Writes a string of an engine's.
+/// Writes one of an engine's strings.
 fn text(
     engine: *const OrbgateEngine,
     out: *mut OrbgateStr,
     of: impl FnOnce(&OrbgateEngine) -> OrStatus<OrbgateStr>,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
         let text = of(engine)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(text) }
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! What is wrong with a policy or a configuration, as an object of the caller's.
+//! Errors of a policy or a configuration, as an object that the caller owns.
 
 use orbgate::PolicyError;
 
@@ -7,7 +7,7 @@ use crate::owners::{drop_owned, into_owned};
 use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
-/// Why a call failed. Owned by the caller, immutable.
+/// Why a call failed. Immutable; the caller owns it.
 #[derive(Debug)]
 pub struct OrbgateError {
     status: OrbgateStatus,
@@ -16,7 +16,7 @@ pub struct OrbgateError {
     diagnostics: Vec<(u32, u32, String)>,
 }
 
-/// An error as a whole.
+/// The properties of an error.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateErrorInfo {
@@ -24,13 +24,13 @@ pub struct OrbgateErrorInfo {
     pub struct_size: u32,
     /// The `OrbgateStatus` that the call returned.
     pub code: i32,
-    /// Line of the first error, from 1; 0 where the error has no location.
+    /// The line of the first error, from 1; 0 if the error has no location.
     pub line: u32,
-    /// Column of the first error in characters, from 1; 0 where the error has no location.
+    /// The column of the first error in characters, from 1; 0 if the error has no location.
     pub column: u32,
-    /// How many errors there are to ask for with `orbgate_error_diagnostic`.
+    /// The number of errors that `orbgate_error_diagnostic` returns.
     pub diagnostic_count: usize,
-    /// Everything in one string: a line `[path:]line:column: message` for each error.
+    /// All errors in one string, each on a line `[path:]line:column: message`.
     pub message: OrbgateStr,
     /// The path of the file as given; no string if there was no file.
     pub path: OrbgateStr,
@@ -41,7 +41,7 @@ unsafe impl Sized32 for OrbgateErrorInfo {
     const FIRST_SIZE: usize = first_size(56, 36);
 }
 
-/// One thing wrong with a policy or a configuration.
+/// One error in a policy or a configuration.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateDiagnostic {
@@ -53,7 +53,7 @@ pub struct OrbgateDiagnostic {
     pub column: u32,
     /// 0.
     pub reserved: u32,
-    /// What is wrong: lower case, no final period, without the location.
+    /// The message: lower case, no final period, without the location.
     pub message: OrbgateStr,
 }
 
@@ -101,11 +101,11 @@ impl OrbgateError {
         }
     }
 
-    /// Hands the error over, where the caller wants it, and gives the call's status.
+    /// Passes the error to the caller if it wants it, and returns the call's status.
     pub(crate) unsafe fn hand_over(self, location: *mut *mut Self) -> OrbgateStatus {
         let status = self.status;
         if !location.is_null() && location.is_aligned() {
-            // SAFETY: neither null nor misaligned; the caller vouches that it may be written.
+            // SAFETY: neither null nor misaligned; the caller guarantees that it may be written.
             unsafe { location.write(into_owned(self)) }
         }
         status
@@ -118,12 +118,12 @@ impl From<OrbgateStatus> for OrbgateError {
     }
 }
 
-/// An argument that the call refuses.
+/// An argument that the call rejects.
 pub(crate) fn refused(status: OrbgateStatus, message: &str) -> OrbgateError {
     OrbgateError::new(status, None, message.to_owned())
 }
 
-/// Runs a call that makes something; if it fails, `location` gets the error.
+/// Runs a call that makes an object. If it fails, `location` receives the error.
 pub(crate) unsafe fn handing_over(
     location: *mut *mut OrbgateError,
     make: impl FnOnce() -> Result<(), OrbgateError>,
@@ -133,13 +133,13 @@ pub(crate) unsafe fn handing_over(
         Ok(Err(failed)) => failed,
         Err(status) => status.into(),
     };
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { failed.hand_over(location) }
 }
 
-/// Everything about an error but its single diagnostics.
+/// Returns all properties of an error, except its individual diagnostics.
 ///
-/// Ownership: the strings in `out` are the error's and live as long as it.
+/// Ownership: the error owns the strings in `out`, which are valid as long as the error.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn orbgate_error_info(
     out: *mut OrbgateErrorInfo,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let error = unsafe { shared(error) }?;
         let (line, column) = error
             .diagnostics
@@ -163,16 +163,16 @@ pub unsafe extern "C" fn orbgate_error_info(
             message: OrbgateStr::new(&error.message),
             path: OrbgateStr::optional(error.path.as_deref()),
         };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &info) }
     })
 }
 
-/// One of the errors of a policy or a configuration, in the order of the file.
+/// Returns one of the errors of a policy or a configuration, in the order of the file.
 ///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` where `index` is not below `diagnostic_count`.
+/// Returns `ORBGATE_STATUS_NOT_FOUND` if `index` isn't below `diagnostic_count`.
 ///
-/// Ownership: the string in `out` is the error's and lives as long as it.
+/// Ownership: the error owns the string in `out`, which is valid as long as the error.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn orbgate_error_diagnostic(
     out: *mut OrbgateDiagnostic,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let error = unsafe { shared(error) }?;
         let diagnostic = error
             .diagnostics
@@ -196,17 +196,17 @@ pub unsafe extern "C" fn orbgate_error_diagnostic(
             reserved: 0,
             message: OrbgateStr::new(message),
         };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &diagnostic) }
     })
 }
 
 /// Frees an error. Null is fine.
 ///
-/// Ownership: takes `error`; it and its strings are gone.
+/// Ownership: takes `error`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_free(error: *mut OrbgateError) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { drop_owned(error) }
 }

@@ -2,10 +2,10 @@
 
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// The request says `allowBonusOrbsUse: true`. A bit that no flag has is an invalid argument.
+/// The request contains `allowBonusOrbsUse: true`. Unknown bits are an invalid argument.
 pub const ORBGATE_ALLOW_BONUS_ORBS: u32 = 1;
-/// A packed decision without a valid token carries the route that the request is about in the bits of `route`, which
-/// are 0 without this flag. Changes nothing else: an `OrbgateDecision` has a field for it.
+/// If a request has no valid token, the packed decision has the route that the request matches in the bits of
+/// `route`, which are otherwise 0. Changes nothing else: `OrbgateDecision` has a separate field for it.
 pub const ORBGATE_PACK_ABOUT: u32 = 2;
 
 /// The flags of a request.
@@ -27,7 +27,7 @@ impl Flags {
         })
     }
 
-    /// These, of a row that says so of bonus orbs.
+    /// These flags, for a row that has its own value for bonus orbs.
     #[inline(always)]
     pub(crate) const fn with_bonus_orbs(self, allow_bonus_orbs: bool) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Decisions that come back from callers: what they speak of, and whether an engine can have made them.
+//! Decisions that callers pass back: what they refer to, and whether an engine can have made them.
 
 use orbgate::{Detail, Named, OrganisationRule, Reason, Route, Scope};
 
@@ -9,7 +9,7 @@ use crate::engine::OrbgateEngine;
 use crate::names;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// What the numbers of a decision mean.
+/// The objects that a decision's numbers refer to.
 pub(crate) struct Found<'e> {
     pub(crate) reason: Reason,
     pub(crate) detail: Option<Detail>,
@@ -19,14 +19,15 @@ pub(crate) struct Found<'e> {
 }
 
 impl<'e> Found<'e> {
-    /// What a decision speaks of. One that no engine of this policy can have made is an invalid argument.
+    /// Looks up the objects in a decision. A decision that no engine of this policy can have made is an
+    /// invalid argument.
     pub(crate) fn of(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Self> {
         let found = Self::named(engine, decision);
         let made = |found: &Self| found.decision(engine, decision).as_ref() == Some(decision);
         found.filter(made).ok_or(OrbgateStatus::InvalidArgument)
     }
 
-    /// What the numbers mean; nothing where one is out of range.
+    /// Looks up the objects; `None` if a number is out of range.
     pub(crate) fn named(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Option<Self> {
         let core = engine.engine();
         Some(Self {
@@ -50,8 +51,9 @@ impl<'e> Found<'e> {
         })
     }
 
-    /// The decision with everything that follows from its reason, detail, route and scope, and with bonus orbs and, without
-    /// a valid token, the route that the request is about as it says; nothing where these do not go together.
+    /// The decision with everything that follows from its reason, detail, route and scope. Bonus orbs and, without a
+    /// valid token, the route that the request matches are taken from the given decision. `None` if these are
+    /// inconsistent.
     pub(crate) fn decision(
         &self,
         engine: &OrbgateEngine,
@@ -98,7 +100,7 @@ impl<'e> Found<'e> {
         named == self.reason.named() && ruled && has_detail == self.detail.is_some()
     }
 
-    /// What an allowed call consumes.
+    /// The charge of an allowed call.
     fn charge(&self) -> (u8, u64) {
         orb_column(match self.route {
             Some(route) => Some(route.orbs()),
@@ -107,7 +109,8 @@ impl<'e> Found<'e> {
     }
 }
 
-/// Whether a denial for this reason names no route, although its request may be about one: there is no valid token.
+/// Whether a denial with this reason names no route even if its request matches one, because there is no valid
+/// token.
 pub(crate) const fn is_without_token(reason: Reason) -> bool {
     matches!(reason.status(), Some(401))
 }

@@ -1,4 +1,4 @@
-//! An engine that is swapped under its readers.
+//! Holds an engine that can be replaced while it is in use.
 
 use core::ffi::c_char;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::owners::{release, retain};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::OrbgateToken;
 
-/// Holds an engine, for hot reload: readers never wait, and every decision comes from exactly
-/// one engine. Shared by reference counting.
+/// Holds an engine, for hot reload. Readers never wait, and every decision comes from exactly one
+/// engine. Shared by reference counting.
 #[derive(Debug)]
 pub struct OrbgateHandle {
     current: ArcSwap<OrbgateEngine>,
@@ -23,8 +23,8 @@ pub struct OrbgateHandle {
 
 /// Makes a handle that holds an engine.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_handle_free`. The handle becomes one more
-/// owner of `engine`; the caller keeps its own.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_handle_free`. The handle becomes an
+/// additional owner of `engine`; the caller remains an owner.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -34,20 +34,20 @@ pub unsafe extern "C" fn orbgate_handle_new(
 ) -> OrbgateStatus {
     guard(|| {
         let out = Out::new(out)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { owner(engine) }?;
         let current = ArcSwap::new(engine);
         let handle = Arc::new(OrbgateHandle { current });
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(Arc::into_raw(handle).cast_mut()) }
         Ok(())
     })
 }
 
-/// Puts another engine into the handle. Calls under way end with the engine they began with.
+/// Replaces the engine in the handle. Running calls finish with the engine that they started with.
 ///
-/// Ownership: the handle becomes one more owner of `engine`, and gives up the engine it held.
-/// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: policy.
+/// Ownership: the handle becomes an additional owner of `engine`, and releases its previous engine.
+/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_store(
@@ -55,17 +55,17 @@ pub unsafe extern "C" fn orbgate_handle_store(
     engine: *const OrbgateEngine,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (handle, engine) = unsafe { (shared(handle)?, owner(engine)?) };
         handle.current.store(engine);
         Ok(())
     })
 }
 
-/// The engine that the handle holds now, for several questions to one policy.
+/// Returns the engine that is now in the handle, for several decisions with one policy.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: constant.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
+/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_load(
@@ -73,22 +73,22 @@ pub unsafe extern "C" fn orbgate_handle_load(
     out: *mut *mut OrbgateEngine,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (handle, out) = unsafe { (shared(handle)?, Out::new(out)?) };
         let engine = handle.current.load_full();
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(Arc::into_raw(engine).cast_mut()) }
         Ok(())
     })
 }
 
-/// Decides as `orbgate_engine_decide` does, with the engine that the handle holds now, without becoming an
-/// owner of it. The decision's `policy` says which one it was. A scope set holds nothing for another
-/// policy than its own, so a token's string is the safe choice across reloads. A call that began before its engine was
-/// replaced may be the one that frees it, which is linear in the size of that policy.
+/// Decides like `orbgate_engine_decide`, with the engine that is now in the handle, without becoming an owner of it.
+/// The decision's `policy` identifies the engine's policy. To an engine of another policy, a scope set is empty, so
+/// pass scopes as a string if the engine can be replaced. A call that began before its engine was replaced might be
+/// the one that frees it, which takes time linear in the size of that policy.
 ///
 /// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: once a thread. Blocks: no. Cost: decision.
+/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_decide(
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn orbgate_handle_decide(
     out: *mut OrbgateDecision,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (handle, method, target, token, out) = unsafe {
             (
                 shared(handle)?,
@@ -121,30 +121,30 @@ pub unsafe extern "C" fn orbgate_handle_decide(
 
 /// Adds an owner to a handle and returns the same pointer; null for null.
 ///
-/// Ownership: the result is the caller's, to free with `orbgate_handle_free`.
+/// Ownership: the caller owns the result and frees it with `orbgate_handle_free`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_retain(handle: *const OrbgateHandle) -> *mut OrbgateHandle {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { retain(handle) }
 }
 
-/// Takes an owner away from a handle; the last one frees it and gives up its engine. Null is fine.
+/// Removes an owner of a handle; the last one frees it and releases its engine. Null is fine.
 ///
 /// Ownership: takes `handle`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_free(handle: *mut OrbgateHandle) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { release(handle) }
 }
 
-/// One more owner of an engine.
+/// Another owner of an engine.
 unsafe fn owner(engine: *const OrbgateEngine) -> OrStatus<Arc<OrbgateEngine>> {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { shared(engine) }?;
-    // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.
+    // SAFETY: made by `Arc::into_raw`, and the caller guarantees that it has an owner.
     unsafe {
         Arc::increment_strong_count(engine);
         Ok(Arc::from_raw(engine))

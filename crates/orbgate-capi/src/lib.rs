@@ -1,17 +1,17 @@
-//! The C ABI of orbgate. Its documentation for users is the header that is generated from these
-//! modules, `bindings/c/include/orbgate.h`; the preamble in `header/preamble.h` states what holds for
-//! every function and every pointer.
+//! The C ABI of Orbgate. Its users' documentation is the header that is generated from these modules,
+//! `bindings/c/include/orbgate.h`. The preamble in `header/preamble.h` states the rules for every
+//! function and pointer.
 //!
-//! Each exported function does three things: it checks its arguments (`arguments`), asks the core, and
-//! writes its outputs, all within [`status::guard`], which turns errors and panics into a status. No
-//! output is written unless the status is `OK`.
+//! Each exported function checks its arguments (`arguments`), calls the core, and writes its outputs,
+//! all within [`status::guard`], which turns errors and panics into a status. Outputs are written only
+//! if the status is `OK`.
 #![allow(
     unsafe_code,
     clippy::missing_safety_doc,
-    reason = "the C ABI: every pointer is the caller's, and the header's preamble states once what it must be"
+    reason = "the C ABI: callers pass every pointer, and the header's preamble states the rules for them"
 )]
 
-// `abort` would take the host process down where a status is promised. In WebAssembly it ends one instance.
+// `abort` would end the host process, although a status is promised. In WebAssembly, it ends one instance.
 #[cfg(not(target_family = "wasm"))]
 const _: () = assert!(cfg!(panic = "unwind"), "the C ABI needs panic = \"unwind\"");
 

@@ -1,4 +1,4 @@
-//! The table read back: routes and scopes by their numbers.
+//! Lists the table: routes and scopes by their numbers.
 
 use core::ffi::c_char;
 
@@ -17,31 +17,33 @@ use crate::text::OrbgateStr;
 pub struct OrbgateRoute {
     /// Set it to `sizeof(OrbgateRoute)`.
     pub struct_size: u32,
-    /// Its number in this engine, from 1: for arrays with an entry for each route, as counters.
+    /// Its number in this engine, from 1. Use it as an index into an array with one entry per
+    /// route, such as counters.
     pub number: u32,
-    /// What `orbgate_engine_decide_route` takes.
+    /// The id for `orbgate_engine_decide_route`.
     pub id: OrbgateRouteId,
     /// `METHOD /template`.
     pub text: OrbgateStr,
     /// The method.
     pub method: OrbgateStr,
-    /// The path template, the api's base path included.
+    /// The path template, including the api's base path.
     pub path_template: OrbgateStr,
     /// The scope that it needs.
     pub scope: OrbgateStr,
     /// The api.
     pub api: OrbgateStr,
-    /// How many orbs a call consumes, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+    /// The number of orbs that a call consumes, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
     pub amount: u64,
     /// What a call consumes: `ORBGATE_CHARGE_*` bits.
     pub charge: u32,
     /// The scope's number in this engine, from 1.
     pub scope_number: u32,
-    /// Line of the policy file, from 1.
+    /// The line in the policy file, from 1.
     pub line: u32,
-    /// Column of the policy file in characters, from 1.
+    /// The column in the policy file in characters, from 1.
     pub column: u32,
-    /// The methods that its template declares, its own among them, in alphabetical order, as in `GET, POST`.
+    /// The methods that its template declares, including its own, in alphabetical order, for example
+    /// `GET, POST`.
     pub methods: OrbgateStr,
 }
 
@@ -58,22 +60,22 @@ pub struct OrbgateScope {
     pub struct_size: u32,
     /// Its number in this engine, from 1.
     pub number: u32,
-    /// The scope token.
+    /// The scope's name.
     pub name: OrbgateStr,
-    /// The api; where several have the scope, the first by name.
+    /// The api. If several apis have the scope, the first by name.
     pub api: OrbgateStr,
-    /// The permitted action; no string where the policy states none.
+    /// The permitted action; no string if the policy states none.
     pub permits: OrbgateStr,
-    /// What an organisation's token gets, `deny` or `allow_without_scope`, where the scope applies only to a
-    /// user's token; else no string.
+    /// What an organisation's token gets, `deny` or `allow_without_scope`, if the scope applies only to a
+    /// user's token; otherwise no string.
     pub organisation: OrbgateStr,
-    /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; else 0.
+    /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
     pub amount: u64,
-    /// The orb column: `ORBGATE_CHARGE_*` bits, 0 where the policy states none.
+    /// The orb column: `ORBGATE_CHARGE_*` bits, 0 if the policy states none.
     pub charge: u32,
-    /// Line of the policy file, from 1.
+    /// The line in the policy file, from 1.
     pub line: u32,
-    /// Column of the policy file in characters, from 1.
+    /// The column in the policy file in characters, from 1.
     pub column: u32,
     /// 0.
     pub reserved: u32,
@@ -84,7 +86,7 @@ unsafe impl Sized32 for OrbgateScope {
     const FIRST_SIZE: usize = first_size(96, 64);
 }
 
-/// How many routes there are: their numbers go from 1 to this.
+/// Returns the number of routes. Their numbers start at 1.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -97,7 +99,7 @@ pub unsafe extern "C" fn orbgate_engine_route_count(
     count(engine, out, |engine| engine.engine().routes().len())
 }
 
-/// How many scopes there are: their numbers go from 1 to this, in the order of their names.
+/// Returns the number of scopes. Their numbers start at 1, in the order of their names.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -116,18 +118,18 @@ fn count(
     of: impl FnOnce(&OrbgateEngine) -> usize,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
         let count = u32::try_from(of(engine)).unwrap_or(u32::MAX);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(count) }
         Ok(())
     })
 }
 
-/// The route of a number. `ORBGATE_STATUS_NOT_FOUND` if there is none.
+/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there is none.
 ///
-/// Ownership: the strings in `out` are the engine's and live as long as it.
+/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -137,18 +139,18 @@ pub unsafe extern "C" fn orbgate_engine_route(
     out: *mut OrbgateRoute,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { shared(engine) }?;
         let route = describe_route(engine, &route(engine, number)?);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &route) }
     })
 }
 
-/// One of the methods that a route's template declares, its own among them, in alphabetical order: what
-/// the `Allow` header of a 405 lists. `ORBGATE_STATUS_NOT_FOUND` after the last.
+/// Returns one of the methods that a route's template declares, including its own, in alphabetical
+/// order, for the `Allow` header of a 405. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
 ///
-/// Ownership: the string is the engine's and lives as long as it.
+/// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -159,19 +161,19 @@ pub unsafe extern "C" fn orbgate_engine_route_method(
     out: *mut OrbgateStr,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
         let method = route(engine, number)?.methods().nth(index);
         let method = OrbgateStr::new(method.ok_or(OrbgateStatus::NotFound)?);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(method) }
         Ok(())
     })
 }
 
-/// The scope of a number. `ORBGATE_STATUS_NOT_FOUND` if there is none.
+/// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there is none.
 ///
-/// Ownership: the strings in `out` are the engine's and live as long as it.
+/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -181,23 +183,23 @@ pub unsafe extern "C" fn orbgate_engine_scope(
     out: *mut OrbgateScope,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { shared(engine) }?;
         let index = number
             .checked_sub(1)
             .and_then(|index| u16::try_from(index).ok());
         let scope = index.and_then(|index| engine.engine().scope(index));
         let scope = describe_scope(&scope.ok_or(OrbgateStatus::NotFound)?);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &scope) }
     })
 }
 
-/// The id of the route that the policy writes with this method and this template, the api's base path
-/// included, as in `GET` and `/api/v1/external/voxies/{voxieId}`. For a server's start: then each request
-/// asks `orbgate_engine_decide_route`, and no string crosses.
+/// Returns the id of the route with exactly this method and template, including the api's base path, for
+/// example `GET` and `/api/v1/external/voxies/{voxieId}`. Call it when a server starts. Then each request
+/// can call `orbgate_engine_decide_route`, without passing strings.
 ///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` where the policy has no such route.
+/// Returns `ORBGATE_STATUS_NOT_FOUND` if the policy doesn't have this route.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
@@ -212,7 +214,7 @@ pub unsafe extern "C" fn orbgate_engine_find_route(
     out: *mut OrbgateRouteId,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, method, template, out) = unsafe {
             (
                 shared(engine)?,
@@ -223,7 +225,7 @@ pub unsafe extern "C" fn orbgate_engine_find_route(
         };
         let route = engine.engine().find_route(method, template);
         let id = OrbgateRouteId::new(route.ok_or(OrbgateStatus::NotFound)?.id());
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(id) }
         Ok(())
     })

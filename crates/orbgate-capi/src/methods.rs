@@ -1,11 +1,12 @@
-//! What the `Allow` header of a 405 lists.
+//! The values of `Allow` headers of 405 responses.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use orbgate::{Engine, Route};
 
-/// The methods that each route's template declares, as `GET, POST`. Few such strings differ: each is kept once.
+/// The methods that each route's template declares, for example `GET, POST`. Only a few such strings differ,
+/// and each is stored once.
 #[derive(Debug)]
 pub(crate) struct Methods(Box<[Arc<str>]>);
 
@@ -29,7 +30,7 @@ impl Methods {
         Self(texts.collect())
     }
 
-    /// The string of a route.
+    /// The value for a route.
     pub(crate) fn of(&self, route: &Route<'_>) -> Option<&str> {
         let index = usize::try_from(route.index()).ok()?;
         self.0.get(index).map(|text| &**text)

@@ -1,4 +1,4 @@
-//! The codes of an answer and their names, which are the core's.
+//! The names of codes, taken from the core.
 
 use core::ffi::c_char;
 
@@ -8,24 +8,24 @@ use crate::arguments::{Out, bytes};
 use crate::status::{OrbgateStatus, caught, guard};
 use crate::text::OrbgateStr;
 
-/// The core's reason of this number.
+/// The core's reason with this number.
 pub(crate) fn reason(number: u8) -> Option<Reason> {
     let mut all = Reason::ALL.into_iter();
     all.find(|it| it.number() == number)
 }
 
-/// The core's detail of this number.
+/// The core's detail with this number.
 pub(crate) fn detail(number: u8) -> Option<Detail> {
     let mut all = Detail::ALL.into_iter();
     all.find(|it| it.number() == number)
 }
 
-/// A string that is there for the whole program, or none.
+/// A string that exists for the whole program, or none.
 fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
     OrbgateStr::optional(caught(|| Ok(find())).ok().flatten())
 }
 
-/// A status's name, as in `invalid_argument`; no string for an unknown number.
+/// Returns a status's name, for example `invalid_argument`; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -38,7 +38,7 @@ pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
     })
 }
 
-/// An effect's name, `allow` or `deny`; no string for any other number.
+/// Returns an effect's name, `allow` or `deny`; no string for any other number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -53,7 +53,7 @@ pub(crate) fn effect_name(effect: u8) -> Option<&'static str> {
     effect.map(Effect::as_str)
 }
 
-/// A reason's name, as in `scope_missing`; no string for an unknown number.
+/// Returns a reason's name, for example `scope_missing`; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -62,7 +62,7 @@ pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
-/// A sentence that explains a reason; no string for an unknown number.
+/// Returns a sentence that explains a reason; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -71,7 +71,8 @@ pub extern "C" fn orbgate_reason_explanation(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::explanation))
 }
 
-/// The HTTP status of a denial for this reason; 0 for reasons that allow and for unknown numbers.
+/// Returns the HTTP status of a denial for this reason; 0 for reasons that allow and for unknown
+/// numbers.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -81,7 +82,7 @@ pub extern "C" fn orbgate_reason_http_status(reason: u8) -> u16 {
     caught(|| Ok(status())).ok().flatten().unwrap_or(0)
 }
 
-/// A detail's name, as in `empty_segment`; no string for an unknown number.
+/// Returns a detail's name, for example `empty_segment`; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -90,7 +91,7 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
-/// A sentence that explains a detail; no string for an unknown number.
+/// Returns a sentence that explains a detail; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -99,7 +100,7 @@ pub extern "C" fn orbgate_detail_explanation(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::explanation))
 }
 
-/// The token kind of a name, `user` or `organisation`; any other string is
+/// Returns the token kind with this name, `user` or `organisation`. Any other string is
 /// `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
 ///
 /// Ownership: nothing; `name` is only read.
@@ -112,10 +113,10 @@ pub unsafe extern "C" fn orbgate_token_kind_from_name(
     out: *mut u32,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (name, out) = unsafe { (bytes(name, name_len)?, Out::new(out)?) };
         let kind = TokenKind::from_name(str::from_utf8(name).unwrap_or_default());
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             out.write(u32::from(kind.number()));
         }

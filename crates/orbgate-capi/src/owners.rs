@@ -1,4 +1,5 @@
-//! What callers own: by counted references engines, scope sets and handles, alone all else.
+//! Ownership by callers: engines, scope sets and handles are reference counted; all other objects
+//! have one owner.
 
 use std::sync::Arc;
 
@@ -6,11 +7,11 @@ use crate::status::guard;
 #[cfg(feature = "gate")]
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// One more owner of what `Arc::into_raw` handed out; null for null.
+/// Adds an owner to a pointer from `Arc::into_raw`; null for null.
 pub(crate) unsafe fn retain<T>(pointer: *const T) -> *mut T {
     let _ = guard(|| {
         if !pointer.is_null() {
-            // SAFETY: made by `Arc::into_raw`, and the caller vouches that it has an owner.
+            // SAFETY: made by `Arc::into_raw`, and the caller guarantees that it has an owner.
             unsafe { Arc::increment_strong_count(pointer) }
         }
         Ok(())
@@ -18,23 +19,23 @@ pub(crate) unsafe fn retain<T>(pointer: *const T) -> *mut T {
     pointer.cast_mut()
 }
 
-/// One owner less. Null is fine.
+/// Removes an owner. Null is fine.
 pub(crate) unsafe fn release<T>(pointer: *mut T) {
     let _ = guard(|| {
         if !pointer.is_null() {
-            // SAFETY: made by `Arc::into_raw`, and an owner of the caller's.
+            // SAFETY: made by `Arc::into_raw`, and the caller is an owner.
             drop(unsafe { Arc::from_raw(pointer.cast_const()) });
         }
         Ok(())
     });
 }
 
-/// What a caller owns alone.
+/// Gives a value to a caller as its only owner.
 pub(crate) fn into_owned<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// Takes over what a caller owned alone.
+/// Takes a value back from its only owner.
 #[cfg(feature = "gate")]
 pub(crate) unsafe fn taken<T>(pointer: *mut T) -> OrStatus<Box<T>> {
     if pointer.is_null() || !pointer.is_aligned() {
@@ -44,7 +45,7 @@ pub(crate) unsafe fn taken<T>(pointer: *mut T) -> OrStatus<Box<T>> {
     Ok(unsafe { Box::from_raw(pointer) })
 }
 
-/// Frees what a caller owned alone. Null is fine.
+/// Frees a value that has one owner. Null is fine.
 pub(crate) unsafe fn drop_owned<T>(pointer: *mut T) {
     let _ = guard(|| {
         if !pointer.is_null() {

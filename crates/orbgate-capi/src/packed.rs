@@ -1,13 +1,13 @@
-//! A decision in one integer, for languages in which an output through a pointer costs an allocation
-//! or a trip of its own.
+//! A decision in one integer, for languages in which an output pointer costs an allocation or an
+//! additional call.
 //!
-//! No field crosses the middle of the 64 bits and all stay below 2⁵³, so that two 32-bit halves and a
-//! double both carry it exactly.
+//! No field crosses the middle of the 64 bits, and all fields are below bit 53, so that both two
+//! 32-bit halves and a double represent the value exactly.
 
 use crate::decision::OrbgateDecision;
 use crate::status::{OrStatus, OrbgateStatus, caught};
 
-/// A field: its lowest bit and how many bits it has. The header's preamble draws the same.
+/// A field: its lowest bit and its number of bits. The header's preamble shows the same layout.
 pub(crate) struct Field(pub(crate) u32, pub(crate) u32);
 
 const EFFECT: Field = Field(0, 2);
@@ -15,10 +15,10 @@ const CHARGE: Field = Field(2, 4);
 const DETAIL: Field = Field(6, 8);
 const ROUTE: Field = Field(14, 18);
 const SCOPE: Field = Field(32, 16);
-/// With effect 0 it is the status.
+/// With effect 0, it is the status.
 const REASON: Field = Field(48, 5);
 
-/// The fields by name, from the lowest.
+/// The fields by name, the lowest first.
 #[cfg(test)]
 pub(crate) const FIELDS: [(&str, Field); 6] = [
     ("effect", EFFECT),
@@ -61,7 +61,7 @@ impl OrbgateDecision {
             | REASON.put(u64::from(self.reason))
     }
 
-    /// The same, with the route that the request is about instead of a route that is not named.
+    /// The same, with the route that the request matches if the decision names none.
     pub(crate) fn pack_with_about(&self) -> u64 {
         match self.route {
             0 => self.pack() | ROUTE.put(u64::from(self.about)),
@@ -69,7 +69,7 @@ impl OrbgateDecision {
         }
     }
 
-    /// What is in a packed decision, as it was packed or made up; the status of one that has effect 0.
+    /// Unpacks a decision, which can be forged; the status, if it has effect 0.
     pub(crate) fn of_packed(packed: u64) -> OrStatus<Self> {
         let effect = EFFECT.read(packed)?;
         if effect == 0 {
@@ -87,7 +87,7 @@ impl OrbgateDecision {
     }
 }
 
-/// Runs a call that gives a packed decision; a failure has effect 0 and its status.
+/// Runs a call that returns a packed decision. A failure has effect 0 and the status.
 #[inline(always)]
 pub(crate) fn packed(call: impl FnOnce() -> OrStatus<u64>) -> u64 {
     #[expect(clippy::as_conversions, reason = "statuses are small and positive")]
@@ -97,7 +97,7 @@ pub(crate) fn packed(call: impl FnOnce() -> OrStatus<u64>) -> u64 {
     }
 }
 
-/// The status of a packed value that is not a decision.
+/// The status in a packed value that isn't a decision.
 fn status(packed: u64) -> OrbgateStatus {
     let number = REASON.of(packed);
     #[expect(clippy::as_conversions, reason = "statuses are small and positive")]

@@ -1,5 +1,5 @@
-//! The module's memory, where the library is WebAssembly: small pieces that were given back are handed out again at once, which takes a
-//! fraction of the time of the standard library's search for room. They stay of their size.
+//! The allocator of the WebAssembly module. It reuses freed small blocks at once, which is several times faster than
+//! the standard library's search. Blocks keep their size.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -10,19 +10,19 @@ use std::alloc::System;
 #[global_allocator]
 static POOL: Pool = Pool([const { UnsafeCell::new(null_mut()) }; CLASSES]);
 
-/// Pieces are multiples of this, and aligned to it.
+/// Block sizes are multiples of this, and blocks are aligned to it.
 const UNIT: usize = 16;
-/// Pieces of up to that many units are kept.
+/// Blocks of up to this many units are reused.
 const CLASSES: usize = 64;
 
-/// The pieces that were given back, by their size in units, from one on: each begins with the address of the next.
+/// The lists of free blocks, by size in units, starting at one. Each block begins with the address of the next.
 struct Pool([UnsafeCell<*mut u8>; CLASSES]);
 
 // SAFETY: an instance of the module has one thread.
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// The list of pieces of this size; `None` where they are not kept.
+    /// The list of blocks of this size; `None` if they aren't reused.
     #[inline(always)]
     fn list(&self, layout: Layout) -> Option<*mut *mut u8> {
         let class = layout.size().checked_sub(1)? / UNIT;
@@ -31,7 +31,7 @@ impl Pool {
     }
 }
 
-/// A new piece, large enough for each that its list is for.
+/// A new block, large enough for every request that its list serves.
 #[cold]
 #[inline(never)]
 unsafe fn fresh(layout: Layout, is_kept: bool) -> *mut u8 {
@@ -45,8 +45,8 @@ unsafe fn fresh(layout: Layout, is_kept: bool) -> *mut u8 {
     unsafe { System.alloc(whole) }
 }
 
-// SAFETY: a piece is the standard library's, and stays in its list or with who has it: a list's pieces all have the size of the list. The
-// first bytes of one that nobody has are the list's.
+// SAFETY: a block comes from the standard library, and belongs either to its list or to its user. All blocks of a list
+// have the list's size. The first bytes of a free block belong to the list.
 unsafe impl GlobalAlloc for Pool {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let list = self.list(layout);
@@ -96,7 +96,8 @@ unsafe impl GlobalAlloc for Pool {
     }
 }
 
-/// Natively, where Miri sees each access: the module's own runs are in the tests of Go and Node.
+/// Tested natively, where Miri checks each access. The module itself runs in the tests of Go and
+/// Node.
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Pieces keep what they have while others are taken, grown, shrunk and given back.
+        /// Blocks keep their contents while others are allocated, grown, shrunk and freed.
         #[test]
         fn nobody_has_the_memory_of_another(
             steps in prop::collection::vec((0..12_usize, 1..2_100_usize, 0..6_u32), 1..60)

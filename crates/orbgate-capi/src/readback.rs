@@ -1,4 +1,4 @@
-//! What a decision that comes back says: its strings, the methods of an `Allow` header, and one unpacked.
+//! Reads decisions that callers pass back: their strings, their `Allow` header, and packed decisions.
 
 use orbgate::{Detail, Reason};
 
@@ -10,7 +10,8 @@ use crate::names::{self, effect_name};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A decision in words: those of the JSON interface. A string that is null there has no data here.
+/// A decision as strings, like those of the JSON interface. A string that is null in JSON is no
+/// string here.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateDecisionStrings {
@@ -32,7 +33,7 @@ pub struct OrbgateDecisionStrings {
     pub scope: OrbgateStr,
     /// The policy's digest, `sha256:…`.
     pub policy: OrbgateStr,
-    /// The route that the request is about, with any token: `METHOD /template`.
+    /// The route that the request matches, regardless of the token: `METHOD /template`.
     pub about: OrbgateStr,
 }
 
@@ -41,9 +42,11 @@ unsafe impl Sized32 for OrbgateDecisionStrings {
     const FIRST_SIZE: usize = first_size(136, 72);
 }
 
-/// Puts a decision into words. One that no engine of this policy can have made is an invalid argument.
+/// Converts a decision to strings. A decision that no engine of this policy can have made is an
+/// invalid argument.
 ///
-/// Ownership: the strings in `out` are static or the engine's and live as long as it.
+/// Ownership: the strings in `out` are static, or the engine owns them and they are valid as long
+/// as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -53,10 +56,10 @@ pub unsafe extern "C" fn orbgate_engine_decision_strings(
     out: *mut OrbgateDecisionStrings,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, decision) = unsafe { (shared(engine)?, shared(decision)?) };
         let text = words(engine, decision)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &text) }
     })
 }
@@ -69,7 +72,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
         about,
         scope,
     } = Found::of(engine, decision)?;
-    // As the core has it: `method_not_declared` names a template and its api, no method and no scope.
+    // As in the core: `method_not_declared` names a template and its api, but no method and no scope.
     let api = route.map(|route| route.api());
     let api = api.or_else(|| scope.map(|scope| scope.api()));
     let route = route.map(|route| match reason {
@@ -90,12 +93,13 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
     })
 }
 
-/// What the `Allow` header of a 405 lists: the methods that the request's path declares, in alphabetical order, as in
-/// `GET, POST`. No string where the reason is not `method_not_declared`: then the answer has no such header.
+/// Returns the value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order,
+/// for example `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow`
+/// header.
 ///
 /// A decision that no engine of this policy can have made is an invalid argument.
 ///
-/// Ownership: the string is the engine's and lives as long as it.
+/// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -105,7 +109,7 @@ pub unsafe extern "C" fn orbgate_engine_declared_methods(
     out: *mut OrbgateStr,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, decision, out) =
             unsafe { (shared(engine)?, shared(decision)?, Out::new(out)?) };
         let found = Found::of(engine, decision)?;
@@ -113,16 +117,16 @@ pub unsafe extern "C" fn orbgate_engine_declared_methods(
             .route
             .filter(|_| found.reason == Reason::MethodNotDeclared);
         let text = route.and_then(|route| engine.methods().of(&route));
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(OrbgateStr::optional(text)) }
         Ok(())
     })
 }
 
-/// Unpacks a decision that an engine of the same policy has made; the amount comes from the policy.
+/// Unpacks a decision that an engine of the same policy made. The amount comes from the policy.
 ///
-/// A value with effect 0 gives its status; one that no engine of this policy can have made is an
-/// invalid argument.
+/// For a value with effect 0, returns its status. A value that no engine of this policy can have
+/// made is an invalid argument.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -134,10 +138,10 @@ pub unsafe extern "C" fn orbgate_engine_unpack(
     out: *mut OrbgateDecision,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
         let decision = unpack(engine, packed)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(decision) }
         Ok(())
     })

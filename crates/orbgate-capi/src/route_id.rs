@@ -1,8 +1,9 @@
-//! The id of a route, in two halves: C has no integer of 128 bits.
+//! The id of a route in two halves, because C has no 128-bit integer.
 
 use orbgate::RouteId;
 
-/// Names a route of a policy: the same in every process, and never equal to a route of another policy. All zeros means no route.
+/// Identifies a route of a policy. It is the same in every process, and never equals the id of another policy's route.
+/// All zeros means no route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct OrbgateRouteId {

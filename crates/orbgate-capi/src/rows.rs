@@ -1,4 +1,4 @@
-//! Rows of columns, decided in one go.
+//! Decides rows of columns in one call.
 
 use orbgate::{Batch, Decision, Request};
 
@@ -12,28 +12,28 @@ use crate::status::OrStatus;
 ///
 /// # Safety
 ///
-/// No method may be asked for a row that is not below `len`.
+/// Methods may only be called for rows below `len`.
 pub(crate) trait Rows<'a> {
     fn len(&self) -> usize;
 
-    /// Whether the answer of a row is left out.
+    /// Whether the decision for a row is left out.
     unsafe fn is_null(&self, row: usize) -> bool;
 
-    /// The target of a row, null or not.
+    /// The target of a row, even if the row is null.
     unsafe fn target(&self, row: usize) -> &'a [u8];
 
-    /// The request of a row, null or not.
+    /// The request of a row, even if the row is null.
     unsafe fn request(&self, row: usize) -> Request<'a>;
 
     /// The flags of a row.
     unsafe fn flags(&self, row: usize) -> Flags;
 }
 
-/// Decides rows, and writes each answer in its form; a row that is null gets all zeros.
+/// Decides rows, and writes each decision in its form. A null row gets all zeros.
 ///
 /// # Safety
 ///
-/// `out` has room for all of them.
+/// `out` must have room for all rows.
 #[inline(always)]
 pub(crate) unsafe fn decide_rows<'a, T: Form>(
     engine: &OrbgateEngine,
@@ -52,7 +52,7 @@ pub(crate) unsafe fn decide_rows<'a, T: Form>(
     Ok(())
 }
 
-/// Rows, and where their decisions go.
+/// Rows, and the output for their decisions.
 struct Asked<'e, R, T> {
     engine: &'e OrbgateEngine,
     rows: R,

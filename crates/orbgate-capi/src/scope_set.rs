@@ -11,17 +11,18 @@ use crate::owners::{release, retain};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A token's scopes as a set of bits: one test per decision. It belongs to the policy of the engine
-/// that made it; with an engine of another policy it holds nothing, so that decisions deny rather than
-/// misread it. Immutable and shared by reference counting.
+/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the
+/// engine that made it. To an engine of another policy it is empty, so that engine denies instead of
+/// misreading it. Immutable and shared by reference counting.
 #[derive(Debug)]
 pub struct OrbgateScopeSet {
     pub(crate) set: ScopeSet,
 }
 
-/// Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped.
+/// Interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are
+/// dropped.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
+/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the
 /// engine. `scopes` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
 #[must_use]
@@ -33,17 +34,17 @@ pub unsafe extern "C" fn orbgate_scope_set_from_string(
     out: *mut *mut OrbgateScopeSet,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, scopes) = unsafe { (shared(engine)?, bytes(scopes, scopes_len)?) };
         hand_over(Out::new(out)?, engine.engine().scopes(scopes))
     })
 }
 
-/// Interns scopes that come one by one, as from a JSON array. Each is one scope as it is: one with
-/// a space in it is in no policy.
+/// Interns scopes from a list, such as a JSON array. Each item is one scope; an item that contains
+/// a space is in no policy.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_scope_set_free`; it does not need the
-/// engine. `scopes` is an array of `scope_count` strings and only read.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need
+/// the engine. `scopes` is an array of `scope_count` strings, and only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -54,10 +55,10 @@ pub unsafe extern "C" fn orbgate_scope_set_from_list(
     out: *mut *mut OrbgateScopeSet,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (engine, texts) = unsafe { (shared(engine)?, slice(scopes, scope_count)?) };
         let out = Out::new(out)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let scopes = texts
             .iter()
             .map(|text| unsafe { bytes(text.data, text.len) });
@@ -68,30 +69,30 @@ pub unsafe extern "C" fn orbgate_scope_set_from_list(
 
 fn hand_over(out: Out<*mut OrbgateScopeSet>, set: ScopeSet) -> OrStatus {
     let set = Arc::new(OrbgateScopeSet { set });
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { out.write(Arc::into_raw(set).cast_mut()) }
     Ok(())
 }
 
 /// Adds an owner to a scope set and returns the same pointer; null for null.
 ///
-/// Ownership: the result is the caller's, to free with `orbgate_scope_set_free`.
+/// Ownership: the caller owns the result and frees it with `orbgate_scope_set_free`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_retain(
     set: *const OrbgateScopeSet,
 ) -> *mut OrbgateScopeSet {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { retain(set) }
 }
 
-/// Takes an owner away from a scope set; the last one frees it. Null is fine.
+/// Removes an owner of a scope set; the last one frees it. Null is fine.
 ///
 /// Ownership: takes `set`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_free(set: *mut OrbgateScopeSet) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { release(set) }
 }

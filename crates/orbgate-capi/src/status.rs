@@ -1,10 +1,10 @@
-//! How a call ended, and the boundary that no panic crosses.
+//! The status of a call, and the boundary that panics don't cross.
 
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
 orbgate::codes! {
-    /// How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only.
+    /// The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`.
     pub enum OrbgateStatus: i32 {
         Ok = 0: "ok", "done; the outputs are written";
         InvalidArgument = 1: "invalid_argument",
@@ -18,11 +18,11 @@ orbgate::codes! {
     }
 }
 
-/// What a call does, or the status that ends it early.
+/// The result of a call, or the status that ends it early.
 pub(crate) type OrStatus<T = ()> = Result<T, OrbgateStatus>;
 
-/// Runs a call: a panic ends as a status, in this function and nowhere else. The application's panic
-/// hook is left alone and nothing is remembered.
+/// Runs a call. Only this function turns panics into a status. It doesn't change the application's
+/// panic hook, and stores nothing.
 #[inline(always)]
 pub(crate) fn guard(call: impl FnOnce() -> OrStatus) -> OrbgateStatus {
     match caught(call) {
@@ -31,13 +31,13 @@ pub(crate) fn guard(call: impl FnOnce() -> OrStatus) -> OrbgateStatus {
     }
 }
 
-/// The same for a call that gives a value.
+/// The same for a call that returns a value.
 #[inline(always)]
 pub(crate) fn caught<T>(call: impl FnOnce() -> OrStatus<T>) -> OrStatus<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(outcome) => outcome,
         Err(payload) => {
-            // A payload whose own drop panics must not get away either.
+            // The payload's destructor might also panic.
             if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
                 core::mem::forget(second);
             }
@@ -46,7 +46,7 @@ pub(crate) fn caught<T>(call: impl FnOnce() -> OrStatus<T>) -> OrStatus<T> {
     }
 }
 
-/// Panics inside the boundary.
+/// Panics within the boundary.
 /// cbindgen:ignore
 #[cfg(feature = "test-panic")]
 #[unsafe(no_mangle)]

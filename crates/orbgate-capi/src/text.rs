@@ -1,21 +1,21 @@
-//! String that the library hands out.
+//! Strings that the library returns.
 
 use core::ffi::c_char;
 use core::ptr;
 
-/// String of the library: UTF-8, not NUL-terminated. `data` is null where there is no string, and a valid address otherwise, also for
-/// an empty string.
+/// A string of the library: UTF-8, not NUL-terminated. `data` is null if there is no string. Otherwise it is a valid
+/// address, even for an empty string.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OrbgateStr {
     /// The first byte, or null.
     pub data: *const c_char,
-    /// How many bytes.
+    /// The number of bytes.
     pub len: usize,
 }
 
-/// The address of every empty string. Rust's own empty strings point to address 1, and Go's runtime aborts when it finds such a pointer
-/// on a stack that it moves.
+/// The address of every empty string. Rust's own empty strings point to address 1, and Go's runtime aborts if it finds
+/// such a pointer on a stack that it moves.
 static EMPTY: c_char = 0;
 
 impl OrbgateStr {
@@ -29,7 +29,7 @@ impl OrbgateStr {
         Self::of_bytes(text.as_bytes())
     }
 
-    /// Bytes that may be no string.
+    /// Bytes that might not be a string.
     pub(crate) const fn of_bytes(bytes: &[u8]) -> Self {
         let data = if bytes.is_empty() {
             &raw const EMPTY

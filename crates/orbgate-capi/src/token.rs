@@ -8,8 +8,8 @@ use crate::arguments::{Sized32, bytes, first_size, optional, read_sized};
 use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// A *verified* bearer token. A null pointer means no token: denied as `no_token`. All zeros but for
-/// the size is a token of unknown kind: denied as `invalid_token`.
+/// A *verified* bearer token. A null pointer means no token, which is denied with `no_token`. All
+/// zeros except the size is a token of unknown kind, which is denied with `invalid_token`.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateToken {
@@ -17,11 +17,11 @@ pub struct OrbgateToken {
     pub struct_size: u32,
     /// An `OrbgateTokenKind`.
     pub kind: u32,
-    /// The token's scopes as it has them, separated by spaces.
+    /// The token's scope string, separated by spaces.
     pub scopes: *const c_char,
-    /// How many bytes.
+    /// The number of bytes.
     pub scopes_len: usize,
-    /// The same interned; then `scopes_len` must be 0.
+    /// The interned scopes. If set, `scopes_len` must be 0.
     pub scope_set: *const OrbgateScopeSet,
 }
 
@@ -31,20 +31,20 @@ unsafe impl Sized32 for OrbgateToken {
 }
 
 impl OrbgateToken {
-    /// The token that a pointer of the caller's points to, if any.
+    /// The token at a caller's pointer, if any.
     #[inline(always)]
     pub(crate) unsafe fn read<'a>(pointer: *const Self) -> OrStatus<Option<Token<'a>>> {
         if pointer.is_null() {
             return Ok(None);
         }
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let token = unsafe { read_sized(pointer) }?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { parts(token.kind, token.scopes, token.scopes_len, token.scope_set) }
     }
 }
 
-/// A token that comes in parts.
+/// A token passed in parts.
 #[inline(always)]
 pub(crate) unsafe fn parts<'a>(
     kind: u32,
@@ -53,9 +53,9 @@ pub(crate) unsafe fn parts<'a>(
     scope_set: *const OrbgateScopeSet,
 ) -> OrStatus<Option<Token<'a>>> {
     let kind = read_kind(kind)?;
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let scopes = match unsafe { optional(scope_set) }? {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         None => unsafe { bytes(scopes, scopes_len) }?.into(),
         Some(set) if scopes_len == 0 => (&set.set).into(),
         Some(_) => return Err(OrbgateStatus::InvalidArgument),
@@ -63,10 +63,10 @@ pub(crate) unsafe fn parts<'a>(
     Ok(kind.map(|kind| Token { kind, scopes }))
 }
 
-/// The number of no token.
+/// The number that means "no token".
 pub(crate) const TOKEN_KIND_NONE: u32 = 255;
 
-/// A kind by its number; the number of no token is none.
+/// A kind by its number; `None` for the number that means "no token".
 #[inline(always)]
 pub(crate) fn read_kind(kind: u32) -> OrStatus<Option<TokenKind>> {
     const KINDS: [TokenKind; 3] = [TokenKind::Unknown, TokenKind::User, TokenKind::Organisation];

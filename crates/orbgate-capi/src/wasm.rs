@@ -1,5 +1,5 @@
-//! What a host needs beyond the C ABI where the library is a WebAssembly module: room in the module's memory for what it
-//! hands over. The module imports nothing. A panic traps: the instance is then good for nothing, and no answer has been given.
+//! Functions that only hosts of the WebAssembly module need: they allocate room in the module's memory for arguments.
+//! The module imports nothing. A panic traps: the instance can't be used any more, and the call has returned no result.
 
 use core::alloc::Layout;
 use std::alloc::{alloc, dealloc};
@@ -10,10 +10,10 @@ use crate::arguments::shared;
 use crate::engine::OrbgateEngine;
 use crate::scope_set::OrbgateScopeSet;
 
-/// As much as any type of the ABI asks for.
+/// The largest alignment of the ABI's types.
 const ALIGN: usize = 16;
 
-/// Room for some bytes; null where there is none, or no bytes are asked for.
+/// Allocates some bytes. Null if there is no room, or if the length is 0.
 /// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_wasm_alloc(len: usize) -> *mut u8 {
@@ -24,7 +24,7 @@ pub extern "C" fn orbgate_wasm_alloc(len: usize) -> *mut u8 {
     }
 }
 
-/// Gives room back, with its length. Null is fine.
+/// Frees an allocation, given its length. Null is fine.
 /// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_wasm_free(data: *mut u8, len: usize) {
@@ -34,12 +34,12 @@ pub unsafe extern "C" fn orbgate_wasm_free(data: *mut u8, len: usize) {
     }
 }
 
-/// How many bytes a scope set of this engine has, where they mean the same in every instance of the module that has the engine, at any
-/// address that is a multiple of 16; 0 where a set has more than its own bytes.
+/// The size of this engine's scope sets in bytes, if every instance of the module with the same engine can use them at
+/// any address that is a multiple of 16. 0 if a set needs memory outside its own bytes.
 /// cbindgen:ignore
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_wasm_scope_set_size(engine: *const OrbgateEngine) -> usize {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     match unsafe { shared(engine) } {
         Ok(engine) if engine.engine().scope_count() <= ScopeSet::OWN_SCOPES => {
             size_of::<OrbgateScopeSet>()

@@ -1,4 +1,4 @@
-//! A decision for people: what was decided, why, and where the policy says so.
+//! Prints a decision for users: the result, the reason, and the location of the rule in the policy.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use crate::output::{ALLOW, DENY, FAINT, one_line};
 use crate::policy_file::Source;
 use crate::question::Question;
 
-/// What a person may do about an answer.
+/// A suggestion for the user.
 #[derive(Debug)]
 pub(crate) struct Advice {
     label: &'static str,
@@ -17,7 +17,7 @@ pub(crate) struct Advice {
 }
 
 impl Advice {
-    /// What would help.
+    /// How to change the request or the token.
     pub(crate) const fn hint(text: String) -> Self {
         Self {
             label: "hint",
@@ -25,7 +25,7 @@ impl Advice {
         }
     }
 
-    /// A route that nearly decides the call.
+    /// A route that almost matches the call.
     pub(crate) const fn near(text: String) -> Self {
         Self {
             label: "near",
@@ -33,7 +33,7 @@ impl Advice {
         }
     }
 
-    /// What a denied call would consume.
+    /// The orbs that a denied call would consume.
     pub(crate) fn orbs_if_allowed(charge: Charge) -> Self {
         Self {
             label: "orbs",
@@ -41,7 +41,7 @@ impl Advice {
         }
     }
 
-    /// Where a target stops being in order.
+    /// Where a target stops being valid.
     pub(crate) const fn target(text: String) -> Self {
         Self {
             label: "target",
@@ -49,7 +49,7 @@ impl Advice {
         }
     }
 
-    /// What became of the rules of a target.
+    /// The results of the rules for targets.
     pub(crate) const fn rules(text: String) -> Self {
         Self {
             label: "rules",
@@ -57,7 +57,7 @@ impl Advice {
         }
     }
 
-    /// The step to a scope that is missing.
+    /// The missing step to a scope.
     pub(crate) const fn step(text: String) -> Self {
         Self {
             label: "step",
@@ -66,7 +66,7 @@ impl Advice {
     }
 }
 
-/// What would help a denied request, where that can be said.
+/// A suggestion for a denied request, if there is one.
 pub(crate) fn advice(
     question: &Question,
     decision: &Decision<'_>,
@@ -78,7 +78,7 @@ pub(crate) fn advice(
     }
 }
 
-/// Writes the answer.
+/// Writes the decision.
 pub(crate) fn write(
     out: &mut dyn Write,
     decision: &Decision<'_>,
@@ -117,7 +117,7 @@ pub(crate) fn write(
     }
 }
 
-/// A digest's first digits, enough for people to tell policies apart.
+/// The first digits of a digest, enough for users to distinguish policies.
 pub(crate) fn short(digest: Digest) -> String {
     digest
         .to_string()

@@ -1,4 +1,4 @@
-//! What the arguments of several commands have in common.
+//! Arguments that several commands share.
 
 use std::ffi::{OsStr, OsString};
 
@@ -8,7 +8,7 @@ use orbgate::TokenKind;
 /// The file name that means standard input.
 pub(crate) const STANDARD_INPUT: &str = "-";
 
-/// Whose token it is.
+/// The kind of token.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Kind {
     /// A user's token
@@ -26,18 +26,19 @@ impl From<Kind> for TokenKind {
     }
 }
 
-/// The bytes of an argument that may be absent.
+/// The bytes of an optional argument.
 pub(crate) fn given(argument: &Option<OsString>) -> &[u8] {
     argument.as_deref().map_or(&[], bytes)
 }
 
-/// The bytes of an argument, whether or not they are UTF-8.
+/// The bytes of an argument, even if they aren't UTF-8.
 #[cfg(unix)]
 pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
     std::os::unix::ffi::OsStrExt::as_bytes(argument)
 }
 
-/// The bytes of an argument; what is not Unicode stays invalid in every method, target and scope.
+/// The bytes of an argument. An argument that isn't Unicode stays invalid in every method, target
+/// and scope.
 #[cfg(not(unix))]
 pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
     argument.as_encoded_bytes()

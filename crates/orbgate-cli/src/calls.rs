@@ -1,4 +1,4 @@
-//! The calls of a log: requests as JSON, lines of an access log, or `METHOD TARGET`.
+//! Reads the calls in a log: requests as JSON, lines of an access log, or `METHOD TARGET`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,29 +10,29 @@ use orbgate_log::{AccessLine, BLANK, Field, RequestLine, Subject, TOO_LONG};
 use crate::log::{Length, Log};
 use crate::output::{self, Stop, count};
 
-/// A call of a log.
+/// A call in a log.
 pub(crate) struct Call<'l> {
     pub(crate) asked: Asked<'l>,
     /// The kind of its token and its scopes, separated by spaces.
     pub(crate) token: Option<(TokenKind, Cow<'l, [u8]>)>,
-    /// When, where the log says so.
+    /// The time, if the log has it.
     pub(crate) time: Option<Cow<'l, [u8]>>,
 }
 
-/// What a call asks for.
+/// A call or a scope.
 pub(crate) enum Asked<'l> {
     Call(Cow<'l, [u8]>, Cow<'l, [u8]>),
     Scope(Cow<'l, str>),
 }
 
-/// Where an access log has the scopes of tokens, and whose the tokens are.
+/// Which field of an access log contains the tokens' scopes, and the kind of the tokens.
 #[derive(Clone, Copy)]
 pub(crate) struct Tokens {
     pub(crate) field: Option<Field>,
     pub(crate) kind: TokenKind,
 }
 
-/// Lines of a file that cannot be used: the first are reported, the rest is a number.
+/// Unusable lines of a file. The first ones are reported, and the rest are counted.
 #[derive(Default)]
 pub(crate) struct Unusable(u64);
 
@@ -48,7 +48,7 @@ impl Unusable {
         }
     }
 
-    /// Says how many were not reported, and gives the number of all.
+    /// Reports how many weren't reported, and returns the total.
     pub(crate) fn finish(self) -> u64 {
         if let more @ 1.. = self.0.saturating_sub(Self::REPORTED) {
             let more = usize::try_from(more).unwrap_or(usize::MAX);
@@ -58,7 +58,7 @@ impl Unusable {
     }
 }
 
-/// Reads the calls of a log, each with its line, and says how many lines were none.
+/// Reads the calls in a log, each with its line. Returns the number of unusable lines.
 pub(crate) fn each(
     path: &Path,
     tokens: Tokens,
@@ -99,7 +99,7 @@ fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {
     Ok(Call { asked, token, time })
 }
 
-/// `METHOD TARGET`.
+/// A call in the form `METHOD TARGET`.
 pub(crate) fn plain(call: &[u8]) -> Result<Asked<'_>, String> {
     let call = call.strip_suffix(b"\r").unwrap_or(call);
     let space = call.iter().position(|byte| *byte == b' ');
@@ -149,7 +149,7 @@ fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
 }
 
 impl Asked<'_> {
-    /// For people: `METHOD TARGET` or `scope SCOPE`, and not too long.
+    /// For users: `METHOD TARGET` or `scope SCOPE`, shortened if it is long.
     pub(crate) fn shown(&self) -> String {
         let text = match self {
             Self::Call(method, target) => {

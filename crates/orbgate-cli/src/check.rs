@@ -1,4 +1,4 @@
-//! `orbgate check`: every error of every file, before it is put to use.
+//! `orbgate check`: reports every error in policy files before you use them.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -26,11 +26,11 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// A file that was read, and what was found in it.
+/// A file that was read, with its findings.
 struct Checked {
     name: String,
     policy: Result<Policy, Vec<Diagnostic>>,
-    /// Of a file without errors: those findings of lint that may be errors.
+    /// For a file without errors, the lint findings that might be mistakes.
     warnings: Vec<Diagnostic>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         let name = path.display().to_string();
         let file = match input::read(path, READ_LIMIT) {
-            // The other files are checked all the same.
+            // Continue with the other files.
             Err(message) => {
                 output::error(&message);
                 outcome = Exit::CouldNotRun;
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
         }
         match arguments.json {
             true => checked.push(file),
-            // Of many files each is answered when it is done.
+            // For text output, each file is reported as soon as it is checked.
             false => output::print(|out| file.write(out))?,
         }
     }
@@ -101,7 +101,7 @@ impl Checked {
         }
         let scopes = policy.apis().iter().flat_map(|api| api.scopes());
         let routes: usize = scopes.clone().map(|scope| scope.routes().len()).sum();
-        // One that several apis have is one.
+        // A scope of several apis counts once.
         let scopes: HashSet<_> = scopes.map(|scope| scope.name()).collect();
         let (scopes, digest) = (scopes.len(), policy.digest());
         writeln!(

@@ -1,4 +1,4 @@
-//! `orbgate completions`: what a shell needs to complete the command line.
+//! `orbgate completions`: prints completion scripts for shells.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use crate::command;
 use crate::output::{self, Exit, Stop};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {

@@ -1,4 +1,4 @@
-//! `orbgate decide`: one question, one answer.
+//! `orbgate decide`: decides one request.
 
 use orbgate::{Decision, Reason};
 
@@ -7,7 +7,7 @@ use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::question::{Question, decide};
 
-/// Decides and prints the answer.
+/// Decides, and prints the decision.
 pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     let decision = decide(question, question.scopes(), source.engine());
     if question.json {
@@ -24,7 +24,7 @@ pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     Ok(exit(&decision))
 }
 
-/// How a command ends that took this decision.
+/// The exit code for a decision.
 pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
     if decision.is_allow() {
         Exit::Fine

@@ -1,4 +1,5 @@
-//! `orbgate diff`: what a new version of a policy changes, each change with a request that shows it.
+//! `orbgate diff`: lists the changes in a new version of a policy, each with a request that shows
+//! it.
 
 use core::fmt::Write as _;
 use std::collections::HashSet;
@@ -18,7 +19,7 @@ use crate::git;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, Source, in_file};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that are read.
+    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         [&self.old]
             .into_iter()
@@ -57,10 +58,10 @@ impl Arguments {
     }
 }
 
-/// Most bytes of changes as text: a short policy can have long ones.
+/// The maximum size of changes in text output, in bytes. Even a short policy can have long ones.
 const MOST_TEXT: usize = 16 << 20;
 
-/// Most bytes of rows in Markdown: GitHub takes comments of 65,536 characters.
+/// The maximum size of rows in Markdown, in bytes. GitHub comments have at most 65,536 characters.
 const MOST_MARKDOWN: usize = 59_000;
 
 /// Compares the files.
@@ -103,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     })
 }
 
-/// The policy as it is in a commit.
+/// The policy in a commit.
 fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
     let bytes = git::read(path, commit).map_err(Stop::Error)?;
     let name = format!("{commit}:{}", path.display());
@@ -113,7 +114,7 @@ fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
     }
 }
 
-/// Two policies and what is between them.
+/// Two policies and their differences.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct Compared<'o, 'n> {
@@ -131,7 +132,7 @@ impl<'o, 'n> Compared<'o, 'n> {
         }
     }
 
-    /// Stops where not everything was compared.
+    /// Fails if not everything was compared.
     pub(crate) fn complete(&self) -> Result<(), Stop> {
         let message = "too many templates overlap: not everything was compared";
         match self.answer.diff.complete {
@@ -140,7 +141,7 @@ impl<'o, 'n> Compared<'o, 'n> {
         }
     }
 
-    /// The verdict, in a word and in words.
+    /// The verdict as a word and as a sentence.
     fn verdict(&self) -> (&'static str, String) {
         let Some(verdict) = self.answer.diff.verdict() else {
             return ("unknown", "not everything was compared".to_owned());
@@ -151,7 +152,7 @@ impl<'o, 'n> Compared<'o, 'n> {
             (number > 0).then(|| format!("{number} {noun}"))
         };
         let cost = |cost: Cost| counted(&|change| change.cost == Some(cost), cost.as_str());
-        // Two changes may have one route that is gone.
+        // Two changes can concern the same removed route.
         let gone = changes.iter().filter(|change| change.removed);
         let gone = gone.filter_map(|change| change.before);
         let gone: HashSet<_> = gone
@@ -178,7 +179,7 @@ impl<'o, 'n> Compared<'o, 'n> {
     }
 }
 
-/// For people, in a terminal.
+/// Output for terminals.
 pub(crate) fn text(
     out: &mut dyn Write,
     compared: &Compared<'_, '_>,
@@ -246,7 +247,7 @@ fn change_text(
     Ok(())
 }
 
-/// Why a policy denies this to everybody.
+/// Why a policy denies this to all callers.
 fn denied(asked: &Asked, engine: &Engine) -> String {
     let token = Some(Token::user(""));
     let decision = match asked {
@@ -266,7 +267,7 @@ fn denied(asked: &Asked, engine: &Engine) -> String {
     )
 }
 
-/// The caller that shows the change: its name, and the answers of both policies.
+/// The caller that shows the change: its name, and the decisions of both policies.
 fn witnesses<'c>(
     change: &'c Change<'_, '_>,
 ) -> impl Iterator<Item = (&'static str, &'static str, &'c Caller)> {
@@ -280,7 +281,7 @@ fn witnesses<'c>(
         .filter_map(|(word, answers, caller)| Some((word, answers, caller.as_ref()?)))
 }
 
-/// The command that asks the new policy the same.
+/// The command that decides the same request with the new policy.
 fn command(asked: &Asked, caller: &Caller, policy: &str) -> String {
     let mut words = match asked {
         Asked::Call { method, target } => vec!["orbgate", "decide", method, target],
@@ -291,11 +292,11 @@ fn command(asked: &Asked, caller: &Caller, policy: &str) -> String {
         words.extend(["--scopes", &caller.scopes]);
     }
     words.extend(["--policy", policy]);
-    // No argument of a program has a NUL.
+    // A program's arguments never contain NUL.
     shlex::try_join(words).unwrap_or_default()
 }
 
-/// For a comment on a pull request, with rows up to a number of bytes.
+/// Output for a pull request comment, with rows up to a number of bytes.
 pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     let (verdict, counts) = compared.verdict();
     let mut page = format!("### Policy: {verdict}\n\n{counts}");
@@ -318,7 +319,7 @@ pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
         left = left.saturating_sub(1);
     }
     if left > 0 {
-        // Writing to a text cannot fail.
+        // Writing to a string can't fail.
         let _ = writeln!(page, "\nand {left} more: `orbgate diff` lists all");
     }
     let _ = writeln!(

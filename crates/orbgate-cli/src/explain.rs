@@ -1,5 +1,5 @@
-//! `orbgate explain`: the whole way of one decision, and which of the two steps to a scope a denied call lacks
-//! (specification §5.4 and §5.5).
+//! `orbgate explain`: shows all steps of a decision, and which of the two steps to a scope is missing for a
+//! denied call (specification §5.4 and §5.5).
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::question::Question;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP, override_usage = USAGE)]
 pub(crate) struct Arguments {
@@ -33,21 +33,21 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether scopes are separated by commas, which makes them one unknown scope.
+    /// Whether scopes are separated by commas, which makes them a single unknown scope.
     pub(crate) fn has_commas(&self) -> bool {
         let texts = [&self.question.scopes, &self.declared, &self.requested];
         texts.into_iter().any(|text| given(text).contains(&b','))
     }
 }
 
-/// Decides, and prints the answer with what is missing.
+/// Decides, and prints the decision with the missing step.
 pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let (engine, question) = (source.engine(), &denial.question);
     let grant = Grant {
         declared: denial.declared.as_deref().map(bytes).map(Scopes::from),
         requested: denial.requested.as_deref().map(bytes).map(Scopes::from),
     };
-    // Without `--scopes`, the token is the one that both steps give.
+    // Without `--scopes`, the token has the scopes that the two steps give.
     let issued = match question.scopes {
         Some(_) => None,
         None => grant.scopes(engine),
@@ -82,7 +82,7 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
     Ok(decide::exit(decision))
 }
 
-/// Asks with the very bytes of the command line.
+/// Decides with the exact bytes of the command line.
 fn explained<'e>(
     question: &Question,
     scopes: Scopes<'_>,
@@ -102,7 +102,7 @@ fn explained<'e>(
     }
 }
 
-/// The rules of a target: how many hold, and where one does not, what became of each.
+/// The rules for targets: how many are satisfied and, if one isn't, the result of each.
 fn rules(rules: &[TargetRule]) -> Vec<Advice> {
     let of = |state| rules.iter().filter(move |rule| rule.state == state);
     let names = |state| {
@@ -127,7 +127,7 @@ fn rules(rules: &[TargetRule]) -> Vec<Advice> {
     lines.into_iter().map(Advice::rules).collect()
 }
 
-/// Where a target stops being in order, with a little of what is on both sides.
+/// Where a target stops being valid, with some characters from both sides.
 fn diagnostic_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
     let (before, behind) = target.split_at_checked(in_order)?;
     let before = String::from_utf8_lossy(before);
@@ -144,10 +144,10 @@ fn diagnostic_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
     }))
 }
 
-/// How many characters are shown on each side of an error.
+/// The number of characters shown on each side of an error.
 const SHOWN: usize = 40;
 
-/// A route that nearly decides the call.
+/// A route that almost matches the call.
 fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
     let (route, location) = (miss.route.as_str(), source.at(miss.route.location()));
     let meant = miss.meant.as_ref();
@@ -155,7 +155,7 @@ fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
     Advice::near(format!("{route} ({location}): {}{meant}", miss.why))
 }
 
-/// A scope that the token carries, and is nearly the one that it needs.
+/// A scope of the token that is similar to the one that it needs.
 fn misspelt(denial: &Arguments, decision: &Decision<'_>) -> Option<Advice> {
     let scope = decision
         .scope()

@@ -1,10 +1,10 @@
-//! Which changes of a policy are findings: `--fail-on`.
+//! `--fail-on`: selects the policy changes that make a command fail.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use orbgate_analysis::ask::answers::{Compared, Failing};
 
-/// Which changes change the exit code.
+/// The changes that affect the exit code.
 #[derive(Debug, Args)]
 pub(crate) struct FailOn {
     /// Succeed even if the new policy allows more or charges less
@@ -24,12 +24,12 @@ pub(crate) struct FailOn {
 }
 
 impl FailOn {
-    /// For which of the kinds there are changes, in words.
+    /// The selected kinds of changes that were found, in words.
     pub(crate) fn found(&self, compared: &Compared<'_, '_>) -> Vec<String> {
         compared.fails(self.kinds())
     }
 
-    /// Whether it is a finding that nothing could be compared.
+    /// Whether a failed comparison is a finding.
     pub(crate) fn minds_wider(&self) -> bool {
         !self.kinds().is_empty()
     }
@@ -43,7 +43,7 @@ impl FailOn {
     }
 }
 
-/// What to say of what was found; empty where nothing was.
+/// A sentence about the changes that were found; empty if there are none.
 pub(crate) fn verdict(found: &[String]) -> String {
     match found {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! `orbgate fmt`: policies in one layout.
+//! `orbgate fmt`: formats policies.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, in_file};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -34,24 +34,24 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// A file, and whether its layout changes.
+/// A file, and whether formatting changes it.
 #[derive(Serialize)]
 struct LaidOut {
     file: String,
     changed: bool,
-    /// Whether it had a seal, which is not of the new text.
+    /// Whether it had a seal that the new contents don't have.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     unsealed: bool,
 }
 
-/// Lays the files out.
+/// Formats the files.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let (mut done, mut outcome) = (Vec::new(), Exit::Fine);
     for path in &arguments.files {
         match lay_out(path, arguments) {
             Ok(file) => done.push(file),
             Err(stop @ Stop::BrokenPipe) => return Err(stop),
-            // The other files are laid out all the same.
+            // Continue with the other files.
             Err(stop) => outcome = stop.report(),
         }
     }
@@ -85,7 +85,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
     let diagnostics = |diagnostics: &[_]| Stop::Diagnostics(in_file(&file, diagnostics));
     let text = String::from_utf8(bytes).map_err(|error| {
-        // The reader of policies says where.
+        // The policy reader reports the location.
         diagnostics(
             &policy_file::parse(error.as_bytes())
                 .err()
@@ -102,7 +102,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
         new.map_err(|found| diagnostics(&policy_file::diagnostics_of(text.as_bytes(), &found)))?;
     let was_sealed = orbgate_analysis::is_sealed(&text);
     let unsealed = was_sealed && !orbgate_analysis::is_sealed(&new);
-    // What was laid out is valid, so what a reader refuses in the old text is its seal.
+    // The formatted policy is valid, so the only possible error in the original is its seal.
     let is_refused = || match as_it_is {
         true => new != text,
         false => policy_file::parse(text.as_bytes()).is_err(),
@@ -133,7 +133,8 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     })
 }
 
-/// Whether it's a file of issuers or a gateway's configuration, which is sealed as it is.
+/// Whether it is a token configuration or a gateway configuration, which is sealed without
+/// formatting.
 fn is_configuration(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     let starts = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%', '-']);
@@ -143,17 +144,18 @@ fn is_configuration(text: &str) -> bool {
         .any(|key| first.starts_with(key))
 }
 
-/// Puts a text instead of a file, all at once: a service may be reading it.
+/// Replaces a file atomically, because a service might be reading it.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link stays a link.
+    // A symbolic link stays a link.
     let path = fs::canonicalize(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    // A new file under a random name, readable by its owner alone until it has the mode of the old file.
+    // A new file with a random name, readable only by its owner until it has the mode of the old file.
     let mut beside = NamedTempFile::new_in(folder)?;
     beside.write_all(text.as_bytes())?;
     let permissions = fs::metadata(&path)?.permissions();
     beside.as_file().set_permissions(permissions)?;
-    // On the disk before it has the name: a crash leaves the old text or the new one.
+    // Write it to disk before renaming it, so that a crash leaves either the old or the new
+    // contents.
     beside.as_file().sync_all()?;
     beside.persist(&path)?;
     Ok(())

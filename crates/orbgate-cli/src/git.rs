@@ -1,4 +1,4 @@
-//! A file as it is in a commit of git.
+//! Reads a file from a git commit.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::args::STANDARD_INPUT;
 
-/// What the file has in a commit; the error says why there is nothing to read.
+/// The file's contents in a commit. The error explains why they can't be read.
 pub(crate) fn read(path: &Path, commit: &str) -> Result<Vec<u8>, String> {
     let name = path
         .file_name()

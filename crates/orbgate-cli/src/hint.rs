@@ -1,4 +1,4 @@
-//! What would have to be different for a denied request, where that can be said.
+//! Suggests a change that would allow a denied request.
 
 use orbgate::{Deny, Detail, Engine, Profile, Reason};
 
@@ -6,7 +6,7 @@ use crate::output::one_line;
 use crate::policy_file::Source;
 use crate::question::Question;
 
-/// The hint for a person.
+/// The suggestion for users.
 pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Option<String> {
     let engine = source.engine();
     Some(match deny.reason() {
@@ -39,7 +39,7 @@ fn table(source: &Source) -> String {
     }
 }
 
-/// What would make the request one that can be decided, where that is plain to see.
+/// How to make a malformed request valid, if that is obvious.
 fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<String> {
     let target = question.target.as_ref()?.to_str()?;
     Some(match detail {
@@ -109,13 +109,13 @@ fn scope_missing(question: &Question, needed: &str) -> String {
     }
 }
 
-/// The path of the request, if it is text.
+/// The path of the request, if it is valid UTF-8.
 fn path(question: &Question) -> Option<&str> {
     question.target.as_ref()?.to_str()?.split('?').next()
 }
 
-/// The path in the spelling of a template that fits except for case; of several, the one with
-/// the first literal.
+/// The path with the letter case of a template that matches except for case. If several match, the
+/// one with the first literal.
 fn other_case(path: &str, engine: &Engine) -> Option<String> {
     let mut best: Option<(Vec<bool>, String)> = None;
     for route in engine.routes() {
@@ -131,7 +131,7 @@ fn other_case(path: &str, engine: &Engine) -> Option<String> {
         .filter(|spelling| spelling != path)
 }
 
-/// Which segments are parameters, and the path in the template's spelling.
+/// Which segments are parameters, and the path in the template's letter case.
 fn spelled(path: &str, template: &str) -> Option<(Vec<bool>, String)> {
     let (mut given, mut parts) = (path.split('/'), template.split('/'));
     let (mut parameters, mut segments) = (Vec::new(), Vec::new());

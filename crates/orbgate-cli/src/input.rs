@@ -1,4 +1,4 @@
-//! The files that a command reads, and standard input for `-`.
+//! Reads the input files of commands, and standard input for `-`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,15 +8,15 @@ use crate::args::STANDARD_INPUT;
 
 /// A file to read.
 pub(crate) struct Input {
-    /// What people call it.
+    /// Its display name.
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read>,
-    /// How many bytes it has, where that is known.
+    /// Its size in bytes, if known.
     pub(crate) size: Option<u64>,
 }
 
 impl Input {
-    /// Opens a file; the error says why there is nothing to read.
+    /// Opens a file. The error explains why it can't be read.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         if path == Path::new(STANDARD_INPUT) {
             return Ok(Self {
@@ -36,7 +36,7 @@ impl Input {
     }
 }
 
-/// What is in a file, up to `limit` bytes; the error says why there is nothing to read.
+/// The contents of a file, up to `limit` bytes. The error explains why it can't be read.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let Input { name, reader, .. } = Input::open(path)?;
     let mut bytes = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Why a file cannot be read.
+/// The message for a file that can't be read.
 pub(crate) fn cannot_read(name: &str, error: &io::Error) -> String {
     format!("cannot read {name}: {error}")
 }

@@ -1,4 +1,4 @@
-//! A log, line by line, in constant memory.
+//! Reads a log line by line, in constant memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -10,14 +10,14 @@ use crate::input::{Input, cannot_read};
 use crate::output::Stop;
 use crate::progress;
 
-/// Input and output are moved in pieces of this size, in bytes.
+/// The size of the buffers for input and output, in bytes.
 pub(crate) const BUFFER: usize = 256 * 1024;
 
 /// The lines of a log.
 pub(crate) struct Log {
     name: String,
     pub(crate) reader: BufReader<Box<dyn Read>>,
-    /// How many bytes have been read.
+    /// The number of bytes read.
     pub(crate) position: u64,
     pub(crate) bar: ProgressBar,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Log {
 pub(crate) enum Length {
     Fits,
     TooLong,
-    /// There is no line any more.
+    /// There are no more lines.
     End,
 }
 
@@ -43,12 +43,12 @@ impl Log {
         })
     }
 
-    /// Whether the next line has come to its end already.
+    /// Whether the next line is already complete in the buffer.
     pub(crate) fn has_line(&self) -> bool {
         self.reader.buffer().contains(&b'\n')
     }
 
-    /// Reads the next line into `line`, without its end.
+    /// Reads the next line into `line`, without its line ending.
     pub(crate) fn read(&mut self, line: &mut Vec<u8>) -> Result<Length, String> {
         line.clear();
         let length = self.read_up_to_limit(line);

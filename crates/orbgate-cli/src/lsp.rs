@@ -1,4 +1,4 @@
-//! `orbgate lsp`: policies in the editor.
+//! `orbgate lsp`: serves editors.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     stdio: bool,
 }
 
-/// Serves the editor at the other end of standard input and output.
+/// Serves an editor over standard input and output.
 #[cfg(feature = "lsp")]
 pub(crate) fn run() -> Result<Exit, Stop> {
     use std::io::{self, BufReader, ErrorKind};
@@ -22,7 +22,7 @@ pub(crate) fn run() -> Result<Exit, Stop> {
 
     match serve(BufReader::new(io::stdin()), &mut io::stdout()) {
         Ok(End::Orderly) => Ok(Exit::Fine),
-        // The protocol's exit code for it is 1.
+        // The exit code that the protocol requires is 1.
         Ok(End::Abrupt) => Ok(Exit::Findings),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Stop::BrokenPipe),
         Err(error) => Err(Stop::Error(format!(
@@ -31,7 +31,7 @@ pub(crate) fn run() -> Result<Exit, Stop> {
     }
 }
 
-/// Says how to get a command that has the server.
+/// Explains how to get a command that includes the server.
 #[cfg(not(feature = "lsp"))]
 pub(crate) fn run() -> Result<Exit, Stop> {
     let message = "this `orbgate` was built without the language server, which the packages have; \

@@ -137,7 +137,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Reach(arguments) => reach::run(arguments, &source()?),
         Command::Who(arguments) => who::run(arguments, &source()?),
         Command::Table(arguments) => table::run(arguments, &source()?),
-        // These look at policies, and take no decision by them.
+        // These commands read policies, but make no decision with them.
         Command::Check(arguments) => check::run(arguments, policy),
         Command::Init(arguments) => init::run(arguments),
         Command::Lint(arguments) => lint::run(arguments, policy),
@@ -145,11 +145,11 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Diff(arguments) => diff::run(arguments),
         Command::Review(arguments) => review::run(arguments),
         Command::Openapi(arguments) => openapi::run(arguments),
-        // A test file may name its own policy.
+        // A test file can name its own policy.
         Command::Test(arguments) => test::run(arguments, policy),
-        // The policy is asked only about tokens that are accepted.
+        // The policy isn't used, because no call is decided.
         Command::Token(arguments) => token::run(arguments),
-        // Requests and records are the same under every policy.
+        // Requests and records are the same for every policy.
         Command::Validate(arguments) => validate::run(arguments),
         // Its policies come from the editor.
         Command::Lsp(_) => lsp::run(),
@@ -162,7 +162,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
 }
 
 impl Command {
-    /// The files that it reads, without that of `--policy`.
+    /// The files that it reads, except the file of `--policy`.
     fn files(&self) -> Vec<&Path> {
         let files = match self {
             Self::Check(arguments) => &arguments.files,
@@ -188,7 +188,8 @@ impl Command {
     }
 }
 
-/// The commands that decide by no policy. They take no `--policy`: their files are their arguments.
+/// The commands that decide with no policy. They have no `--policy`, because their files are their
+/// arguments.
 const WITHOUT_POLICY: &[&str] = &[
     "init",
     "token",
@@ -204,7 +205,7 @@ const WITHOUT_POLICY: &[&str] = &[
     "manual",
 ];
 
-/// The command line, where help shows `--policy` for the commands that take it.
+/// The command line. Help shows `--policy` only for commands that accept it.
 pub(crate) fn command() -> clap::Command {
     let hidden = Arg::new("policy")
         .long("policy")
@@ -217,7 +218,7 @@ pub(crate) fn command() -> clap::Command {
     WITHOUT_POLICY.iter().fold(Cli::command(), hide)
 }
 
-/// The command line, unless something is wrong with it.
+/// Parses the command line.
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = command();
     let matches = command
@@ -234,7 +235,7 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
     }
 }
 
-/// Adds what was likely meant: `--policy` before a file, `--scopes` instead of `--scope`.
+/// Adds a suggestion: `--policy` before a file, `--scopes` instead of `--scope`.
 fn with_tip(mut error: clap::Error) -> clap::Error {
     let said = |kind| match error.get(kind) {
         Some(ContextValue::String(said)) => said.as_str(),
@@ -263,8 +264,8 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// What the parser cannot see: which commands decide by a policy, that the one of `--policy` is one of the files of
-/// `check`, and that standard input can be read only once.
+/// Conflicts that the parser can't detect: `--policy` with a command that doesn't use it, `--policy` together with
+/// files of `check`, and standard input used twice.
 fn conflict(cli: &Cli, reads_policy: bool) -> Option<(ErrorKind, &'static str)> {
     if cli.policy.is_some() && !reads_policy {
         let message = "`--policy` is for commands that decide by a policy; the files of this one are its arguments";
@@ -334,7 +335,7 @@ mod tests {
 
     use super::{command, parse};
 
-    /// The commands that do something, each with its name and its folders' names.
+    /// The commands without subcommands, each with its full name.
     fn leaves(command: &Command, path: &[String]) -> Vec<(Vec<String>, Command)> {
         let commands = command
             .get_subcommands()
@@ -354,7 +355,7 @@ mod tests {
             .map_or_else(|| "1".to_owned(), |value| value.get_name().to_owned())
     }
 
-    /// As little as the command can do with.
+    /// The minimal arguments of a command.
     fn least(path: &[String], command: &Command) -> Vec<String> {
         let mut arguments = [&["orbgate".to_owned()], path].concat();
         for argument in command
@@ -375,7 +376,7 @@ mod tests {
         arguments
     }
 
-    /// A longer line is wrapped, and an example then no longer works as it is shown.
+    /// A longer line would be wrapped, and an example in it would no longer work.
     #[test]
     fn the_help_fits_in_80_columns() {
         let mut root = command();
@@ -421,7 +422,7 @@ mod tests {
                 }
                 let parsed = parse(arguments.iter().map(Into::into));
                 match (name.as_str(), parsed) {
-                    // That those read it is tested with a file that is not there.
+                    // A missing file shows that these commands read it.
                     ("policy", Ok(_)) => {
                         assert!(!super::WITHOUT_POLICY.contains(&&*path[0]), "{arguments:?}");
                     }

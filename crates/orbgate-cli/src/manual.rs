@@ -1,4 +1,4 @@
-//! `orbgate manual`: the manual pages that packages bring, a page for each command.
+//! `orbgate manual`: writes the manual pages for packages, one for each command.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use crate::command;
 use crate::output::{Exit, Stop};
 
-/// The command as those type it who make a package.
+/// The arguments of the command, which is for packagers.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Existing folder for the pages
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     pub(crate) folder: PathBuf,
 }
 
-/// Writes the pages of every command that is not hidden.
+/// Writes the pages of all commands that aren't hidden.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let folder = &arguments.folder;
     clap_mangen::generate_to(command(), folder)

@@ -1,4 +1,4 @@
-//! `orbgate needs`: the least scopes for calls.
+//! `orbgate needs`: finds the least set of scopes for calls.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::calls::{self, Asked, Tokens};
 use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Finds the least scopes, and prints them with their evidence.
+/// Finds the least set of scopes, and prints it with its evidence.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let engine = source.engine();
@@ -92,7 +92,7 @@ fn add<'e>(needs: &mut Needs<'e>, engine: &'e Engine, kind: TokenKind, at: u64, 
 }
 
 fn write(out: &mut dyn Write, needs: &Needs<'_>, source: &Source, at: &str) -> io::Result<()> {
-    // Always what `--scopes` takes, so nothing where no scope is needed.
+    // Always a valid argument for `--scopes`, so it is empty if no scope is needed.
     writeln!(out, "{STRONG}{}{STRONG:#}", needs.scopes.join(" "))?;
     let width = needs.scopes.iter().map(|scope| scope.len()).max();
     let width = width.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! How the command ends and how it writes: exit codes, standard output, styles.
+//! Exit codes, standard output and styles.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -11,14 +11,14 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// How the command ended, when it could run.
+/// The outcome of a command that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Allowed, or nothing to complain about.
+    /// Allowed, or no findings.
     Fine,
     /// Denied, or findings.
     Findings,
-    /// Something could not be done; it has been said already.
+    /// Something failed, and was already reported.
     CouldNotRun,
 }
 
@@ -32,25 +32,25 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the command stopped half-way.
+/// Why the command stopped early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Nobody reads standard output any more, as in `orbgate table | head`.
+    /// Standard output was closed, as in `orbgate table | head`.
     BrokenPipe,
-    /// What went wrong, for a person.
+    /// An error message for users.
     Error(String),
     /// The errors of a policy file, one on each line.
     Diagnostics(String),
 }
 
 impl Stop {
-    /// Says on standard error what went wrong.
+    /// Reports the error on standard error.
     pub(crate) fn report(self) -> Exit {
         match self {
             Self::BrokenPipe => {}
             Self::Error(message) => error(&message),
             Self::Diagnostics(text) => {
-                // Standard error is the last resort: where it is closed, the error is lost.
+                // There is nowhere else to report an error if standard error is closed.
                 let _ = writeln!(anstream::stderr(), "{}", lines(&text));
             }
         }
@@ -59,7 +59,7 @@ impl Stop {
 }
 
 impl From<io::Error> for Stop {
-    /// An error in writing: files are read elsewhere, with their name in the message.
+    /// An error while writing. Errors while reading have a message with the file's name.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
@@ -68,14 +68,14 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Prints `error: …` on standard error, on one line: the message may name a file.
+/// Prints `error: …` on standard error, on one line, because the message might contain a file name.
 pub(crate) fn error(message: &str) {
     let message = one_line(message);
     // As above.
     let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
 }
 
-/// Prints a help text or a usage error, and ends as it says: 0 for `--help`, 2 for an error.
+/// Prints a help text or a usage error. Returns its exit code: 0 for `--help`, 2 for an error.
 pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
     match print_usage(usage) {
         Ok(()) if usage.exit_code() == 0 => Exit::Fine.into(),
@@ -88,13 +88,15 @@ fn print_usage(usage: &clap::Error) -> io::Result<()> {
     if !arguments.any(|argument| argument.to_string_lossy().contains(char::is_control)) {
         return usage.print();
     }
-    // It repeats the arguments, between styles of its own: without these, control characters can be shown.
+    // It repeats the arguments between its own styles. Without the styles, control characters can be
+    // escaped.
     let text = usage.render().to_string();
     let shown: Vec<_> = text.lines().map(one_line).collect();
     writeln!(anstream::stderr(), "{}", lines(&shown.join("\n")))
 }
 
-/// Lines of text in which no name of a file, scope or api is a command to who reads the log.
+/// Lines in which no name of a file, scope or api can act as a command to the program that reads
+/// the log.
 fn harmless(text: &[u8]) -> Cow<'_, str> {
     match String::from_utf8_lossy(text) {
         Cow::Borrowed(text) => lines(text),
@@ -102,30 +104,30 @@ fn harmless(text: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Writes to standard output as it comes, in pieces: a short policy can have a long answer. Styles are kept on a terminal
-/// only.
+/// Writes to standard output incrementally, because even a short policy can give long output. Styles are written only
+/// to a terminal.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
     stream(Harmless::new(anstream::stdout().lock()), write)
 }
 
-/// Writes to standard error, as it comes, what explains an answer on standard output.
+/// Writes an explanation of the output to standard error, incrementally.
 pub(crate) fn explain(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-    // Where standard error is closed, nobody wants to know.
+    // If standard error is closed, the explanation isn't wanted.
     let _ = stream(Harmless::new(anstream::stderr().lock()), write);
 }
 
-/// Writes lines to standard output as they come, for a page or a spreadsheet: they have no styles, which take long to look
-/// for.
+/// Writes lines to standard output incrementally, for a page or a spreadsheet. They contain no styles, so searching for
+/// styles is skipped.
 pub(crate) fn print_page(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
     stream(Harmless::new(io::stdout().lock()), write)
 }
 
-/// Writes to standard output byte by byte as it comes: a text of the user's own, or one that is harmless by itself.
+/// Writes to standard output unchanged and incrementally: the user's own string, or one that is harmless anyway.
 pub(crate) fn print_raw(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
     stream(io::stdout().lock(), write)
 }
 
-/// Prints an answer as one line of JSON.
+/// Prints a result as one line of JSON.
 pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
     print_raw(|out| {
         write_json(&mut *out, answer)?;
@@ -133,12 +135,12 @@ pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
     })
 }
 
-/// Writes JSON on one line, which is no command to a machine that reads the log.
+/// Writes JSON on one line that can't act as a command to the program that reads the log.
 pub(crate) fn write_json(out: impl Write, answer: &impl Serialize) -> serde_json::Result<()> {
     answer.serialize(&mut Serializer::with_formatter(out, HarmlessJson))
 }
 
-/// JSON starts no line with `::`; but GitHub's runner obeys `##[name]` anywhere.
+/// A line of JSON never starts with `::`, but GitHub's runner obeys `##[name]` anywhere.
 struct HarmlessJson;
 
 impl Formatter for HarmlessJson {
@@ -150,7 +152,7 @@ impl Formatter for HarmlessJson {
     }
 }
 
-/// A writer that passes lines on when they are whole, and harmless.
+/// A writer that passes on complete lines after making them harmless.
 struct Harmless<W> {
     out: W,
     line: Vec<u8>,
@@ -181,7 +183,7 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Output is written in pieces of this size, in bytes.
+/// The size of the pieces in which output is written, in bytes.
 const PIECE: usize = 64 * 1024;
 
 /// `1 scope`, `2 scopes`.

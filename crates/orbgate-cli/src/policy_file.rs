@@ -1,4 +1,4 @@
-//! Reading policy files, and the engine that every command asks.
+//! Reads policy files, and provides the engine for every command.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use orbgate_openapi as openapi;
 use crate::input;
 use crate::output::{Stop, one_line};
 
-/// The core refuses a policy over its limit; one byte beyond lets it see that there is more.
+/// The core rejects a policy over its limit; one additional byte lets it notice that there is more.
 pub(crate) const READ_LIMIT: u64 = Policy::MAX_BYTES.saturating_add(1);
 
-/// An engine, and how its policy file is called.
+/// An engine, and the name of its policy file.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     engine: Engine,
-    /// The file's name, as given; none for the policy that is compiled into the command.
+    /// The file's name as given; `None` for the built-in policy.
     name: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Source {
         &self.engine
     }
 
-    /// A location in the policy file, as in `policy.yaml:12:9`.
+    /// A location in the policy file, for example `policy.yaml:12:9`.
     pub(crate) fn at(&self, location: Location) -> String {
         match &self.name {
             None => format!("external.yaml:{location} (built in)"),
@@ -56,12 +56,12 @@ impl Source {
         }
     }
 
-    /// What follows `--policy`, where it is given.
+    /// The argument of `--policy`, if there is one.
     pub(crate) fn path(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The policy file's name alone, for programs.
+    /// The name of the policy file, for programs.
     pub(crate) fn file(&self) -> &str {
         self.name.as_deref().unwrap_or("external.yaml")
     }
@@ -72,24 +72,24 @@ impl Source {
     }
 }
 
-/// Reads a policy file, or standard input for `-`: the policy or its errors; the error says why there is
-/// nothing to read.
+/// Reads a policy file, or standard input for `-`: the policy or its errors. The error explains why it
+/// can't be read.
 pub(crate) fn read(path: &Path) -> Result<Result<Policy, Vec<Diagnostic>>, String> {
     let bytes = input::read(path, READ_LIMIT)?;
     Ok(parse(&bytes))
 }
 
-/// The policy of a text, or its errors.
+/// Parses a policy, or returns its errors.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Policy, Vec<Diagnostic>> {
     Policy::from_bytes(bytes).map_err(|error| diagnostics_of(bytes, error.diagnostics()))
 }
 
-/// The errors of a text that is no policy; one alone if it is an OpenAPI document.
+/// The errors of an invalid policy. If it is an OpenAPI document, there is only one error.
 pub(crate) fn diagnostics_of(bytes: &[u8], diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     if !openapi::is_document(bytes) {
         return diagnostics.to_vec();
     }
-    // What else is wrong with it as a policy helps nobody.
+    // Further errors as a policy wouldn't help.
     let message = "this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` takes it first";
     vec![Diagnostic {
         location: Location { line: 1, column: 1 },

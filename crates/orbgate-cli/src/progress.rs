@@ -1,10 +1,10 @@
-//! A progress bar on standard error, and standard output next to it.
+//! Shows a progress bar on standard error, and coordinates it with standard output.
 
 use std::io::{self, IsTerminal as _, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A progress bar in bytes, hidden where standard error is not a terminal.
+/// A progress bar in bytes, hidden if standard error isn't a terminal.
 pub(crate) fn bar(size: Option<u64>) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -25,13 +25,14 @@ pub(crate) fn bar(size: Option<u64>) -> ProgressBar {
     }
 }
 
-/// Standard output, which may share a terminal with the progress bar.
+/// Standard output, which might share a terminal with the progress bar.
 pub(crate) struct Screen {
     bar: Option<ProgressBar>,
 }
 
 impl Screen {
-    /// Standard output next to this bar. Where only the bar is on a terminal, the lines need not mind it.
+    /// Standard output that coordinates with this bar. If only the bar is on a terminal, nothing needs to
+    /// be coordinated.
     pub(crate) fn beside(bar: &ProgressBar) -> Self {
         Self {
             bar: io::stdout().is_terminal().then(|| bar.clone()),
@@ -43,7 +44,7 @@ impl Write for Screen {
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         let write = || io::stdout().lock().write_all(lines);
         match &self.bar {
-            // All of it at once: the bar must not come back in the middle of a line.
+            // All at once, so that the bar isn't redrawn in the middle of a line.
             Some(bar) => bar.suspend(write)?,
             None => write()?,
         }

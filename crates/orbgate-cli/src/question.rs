@@ -1,4 +1,4 @@
-//! One question: method and target, or a scope, and whose token it is.
+//! The arguments for one decision: method and target, or a scope, and the token.
 
 use std::ffi::OsString;
 
@@ -7,7 +7,7 @@ use orbgate::{Decision, Engine, Request, Scopes, Token, TokenKind};
 
 use crate::args::{Kind, bytes, given};
 
-/// The command as people type it; `explain` asks the same.
+/// The arguments of the command; `explain` has the same.
 #[derive(Debug, Args)]
 #[command(after_help = HELP, override_usage = USAGE)]
 pub(crate) struct Question {
@@ -43,12 +43,12 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The scopes that the token carries, if any.
+    /// The scopes of the token, if any.
     pub(crate) fn scopes(&self) -> Scopes<'_> {
         given(&self.scopes).into()
     }
 
-    /// The token that carries these scopes, if there is one.
+    /// A token with these scopes, if there is a token.
     pub(crate) fn token<'s>(&self, scopes: Scopes<'s>) -> Option<Token<'s>> {
         self.token.map(|kind| Token {
             kind: TokenKind::from(kind),
@@ -56,7 +56,7 @@ impl Question {
         })
     }
 
-    /// The call, where one is asked about.
+    /// The call, unless the decision is by scope.
     pub(crate) fn request<'q>(&'q self, token: Option<Token<'q>>) -> Request<'q> {
         Request {
             method: given(&self.method),
@@ -67,7 +67,7 @@ impl Question {
     }
 }
 
-/// Asks the engine, with the very bytes of the command line.
+/// Decides with the exact bytes of the command line.
 pub(crate) fn decide<'e>(
     question: &Question,
     scopes: Scopes<'_>,

@@ -1,4 +1,4 @@
-//! `orbgate reach`: all that a token may call, and what consumes orbs.
+//! `orbgate reach`: lists all calls that a token can make, and their orbs.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line, print_json
 use crate::policy_file::Source;
 use crate::table::orb_column;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Prints what the token may call.
+/// Prints the calls that the token can make.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let text = given(&arguments.scopes);

@@ -18,7 +18,7 @@ use crate::policy_file::Source;
 use crate::progress::Screen;
 use crate::tally::Tally;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -56,7 +56,7 @@ impl Arguments {
     }
 }
 
-/// The progress bar moves after this many lines, and whenever nothing is to be done.
+/// The progress bar is updated after this many lines, and while waiting for input.
 const LINES_PER_STEP: u64 = 4096;
 
 /// Decides every line of a file, or of standard input for `-`.
@@ -89,11 +89,11 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     if matches!(end, Err(Stop::BrokenPipe)) {
         return end.map(|()| Exit::CouldNotRun);
     }
-    // Where nothing could be read there is nothing to sum up.
+    // If nothing was read, there is no summary.
     if tally.lines == 0 && end.is_err() {
         return end.map(|()| Exit::CouldNotRun);
     }
-    // The summary is a courtesy: where standard error is closed, the decisions count all the same.
+    // The summary is optional: if standard error is closed, the decisions are still valid.
     let _ = write!(anstream::stderr(), "{}", tally.summary(start.elapsed()));
     end?;
     Ok(if tally.errors == 0 {
@@ -112,7 +112,7 @@ fn decide_all(
 ) -> Result<(), Stop> {
     let (mut line, mut answer) = (Vec::new(), Vec::new());
     loop {
-        // Where the log comes line by line, each answer is written before the next line is waited for.
+        // If the log arrives line by line, write each decision before waiting for the next line.
         if !log.has_line() {
             out.flush()?;
             log.bar.set_position(log.position);
@@ -151,7 +151,7 @@ fn decide_all(
     Ok(out.flush()?)
 }
 
-/// The policies that decide.
+/// The policies that make the decisions.
 struct Policies<'e> {
     enforced: &'e Engine,
     candidate: Option<&'e Engine>,
@@ -159,7 +159,7 @@ struct Policies<'e> {
 }
 
 impl Policies<'_> {
-    /// Decides a request, counts it, and writes the answer, with `about` if that is asked for.
+    /// Decides a request, counts it, and writes the decision, with `about` if requested.
     fn decide(
         &self,
         request: &RequestLine<'_>,
@@ -195,7 +195,7 @@ impl Policies<'_> {
     }
 }
 
-/// What a line says; what was not asked for is left out.
+/// An output line, without the fields that weren't requested.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(flatten)]
@@ -207,7 +207,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// As the decision alone, which takes less time, where nothing else is asked for.
+    /// If only the decision is requested, writes it directly, which is faster.
     fn write(&self, to: &mut Vec<u8>) -> serde_json::Result<()> {
         match (self.about, self.shadow) {
             (None, None) => output::write_json(to, self.decision),
@@ -216,7 +216,7 @@ impl Answer<'_> {
     }
 }
 
-/// What is written for a line that is not a request.
+/// The output for a line that isn't a valid request.
 #[derive(Serialize)]
 struct NoRequest<'a> {
     error: BadLine<'a>,

@@ -1,4 +1,5 @@
-//! `orbgate serve`: the gateway, which is a program of its own, so that this one knows no network and is built soon.
+//! `orbgate serve`: runs the gateway. It is a separate program, so that this one needs no network code and builds
+//! quickly.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use clap::{Args, ValueHint};
 
 use crate::output::{Exit, Stop};
 
-/// What the gateway is told.
+/// The arguments for the gateway.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -20,7 +21,8 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-/// Becomes the gateway, so that signals and exit codes are its own; or says why not.
+/// Replaces this process with the gateway, so that signals and exit codes are the gateway's, or
+/// explains why that failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let check = arguments.check.then_some(OsStr::new("--check"));
     let config = [OsStr::new("--config"), arguments.config.as_os_str()];

@@ -1,4 +1,4 @@
-//! `orbgate table`: the whole table, as text, Markdown, CSV or JSON.
+//! `orbgate table`: prints the whole table as text, Markdown, CSV or JSON.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use crate::answer::short;
 use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line};
 use crate::policy_file::Source;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -68,7 +68,7 @@ pub(crate) fn orb_column(orbs: Option<Orbs>) -> String {
     }
 }
 
-/// Whose token a scope asks for.
+/// The kind of token that a scope applies to.
 fn token_rule(scope: &Scope<'_>) -> String {
     match scope.organisation() {
         None => "any".to_owned(),
@@ -76,7 +76,7 @@ fn token_rule(scope: &Scope<'_>) -> String {
     }
 }
 
-/// Aligned columns: each scope with what it permits, and its routes below it.
+/// Aligned columns: each scope with its description, followed by its routes.
 fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let scopes = engine.scope_table();
     let name = engine
@@ -144,8 +144,8 @@ const COLUMNS: [&str; 8] = [
     "heading",
 ];
 
-/// One row for each route, and one for each scope that has none. Each is made when it is asked for: they repeat what a
-/// scope permits.
+/// One row for each route, and one for each scope without routes. Rows are built on demand, because they repeat the
+/// scope's description.
 fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
     let row = |TableRow { scope, api, route }: TableRow<'_>| {
         [
@@ -161,7 +161,7 @@ fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
     table_rows(engine).map(row)
 }
 
-/// A table for GitHub, the headings below it.
+/// A table for GitHub, followed by the headings.
 fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let titles = [
         "API",
@@ -205,8 +205,8 @@ fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     )
 }
 
-/// Comma-separated values (RFC 4180), for spreadsheets: a cell that one would take for a formula begins with `'`. A heading
-/// is a row of its own, with only its last column set.
+/// Comma-separated values (RFC 4180), for spreadsheets. A cell that a spreadsheet would read as a formula is prefixed
+/// with `'`. A heading has its own row, in which only the last column is set.
 fn csv(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let mut out = WriterBuilder::new()
         .terminator(Terminator::CRLF)

@@ -1,4 +1,4 @@
-//! What a replay counted, for the summary at its end.
+//! Counts the results of a replay for its summary.
 
 use core::fmt;
 use core::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct Tally {
     allowed: u64,
     denied: u64,
     reasons: [(Reason, u64); Reason::ALL.len()],
-    /// How a candidate disagrees; `None` where there is none.
+    /// How the candidate disagrees; `None` if there is no candidate.
     disagreements: Option<[(Disagreement, u64); Disagreement::ALL.len()]>,
 }
 
@@ -46,7 +46,7 @@ impl Tally {
         }
     }
 
-    /// Counts a line that a candidate has decided, too.
+    /// Counts a line that a candidate has also decided.
     pub(crate) fn count_shadowed(&mut self, both: &Shadowed<'_, '_>) {
         let none = Disagreement::ALL.map(|disagreement| (disagreement, 0_u64));
         let counts = self.disagreements.get_or_insert(none);
@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-/// Shows a [`Tally`] on several lines.
+/// Prints a [`Tally`] on several lines.
 pub(crate) struct Summary<'a> {
     tally: &'a Tally,
     took: Duration,

@@ -1,4 +1,4 @@
-//! `orbgate unused`: scopes that tokens carry and never need.
+//! `orbgate unused`: finds scopes that tokens have but never need.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::calls::{self, Asked, Tokens};
 use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Counts what the calls of a log carry and use, and prints it.
+/// Counts the scopes that the calls of a log have and use, and prints them.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let field = match arguments.field.as_deref() {
@@ -97,7 +97,7 @@ fn add<'e>(counted: &mut Unused<'e>, engine: &'e Engine, line: u64, call: calls:
     });
 }
 
-/// Why nothing can be said: that every scope is used would be no answer where none was seen.
+/// Why there is no result. If no scope was seen, "every scope is used" would be misleading.
 fn nothing_known(counted: &Unused<'_>, arguments: &Arguments) -> String {
     let calls = count(number(counted.calls), "call");
     let why = match &arguments.field {

@@ -1,4 +1,5 @@
-//! `orbgate validate`: run requests and run records, held to their contract in constant memory.
+//! `orbgate validate`: checks run requests and run records against the specification, in constant
+//! memory.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use crate::input::{Input, cannot_read};
 use crate::output::{self, Exit, Stop, count, one_line};
 use crate::progress::{self, Screen};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -45,8 +46,8 @@ impl From<Document> for Contract {
     }
 }
 
-/// Files are read in pieces of this size, in bytes: small, because the findings of a piece are kept until it is
-/// done, and those of `{}` are a hundred times as long.
+/// Files are read in pieces of this size, in bytes. The size is small, because all findings of a piece are kept
+/// until it is done, and the findings of `{}` are a hundred times as long as the input.
 const PIECE: usize = 32 * 1024;
 
 /// Validates the files.
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         match validate(path, contract, mode) {
             Ok(Exit::Findings) if outcome == Exit::Fine => outcome = Exit::Findings,
             Ok(_) => {}
-            // The other files are validated all the same.
+            // Continue with the other files.
             Err(Stop::Error(message)) => {
                 output::error(&message);
                 outcome = Exit::CouldNotRun;
@@ -85,13 +86,13 @@ fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Exit, Stop> {
             Contract::RunRecord => "run record",
         };
         let fine = format!("{}: ok: {}", path.display(), count(documents, noun));
-        // A courtesy: standard output has the findings and nothing else.
+        // On standard error, because standard output contains only findings.
         output::explain(|err| writeln!(err, "{}", one_line(&fine)));
     }
     Ok(outcome)
 }
 
-/// How many documents there are, and whether something is wrong with them.
+/// The number of documents, and whether there are findings.
 fn validate_input(
     path: &Path,
     mut input: Input,

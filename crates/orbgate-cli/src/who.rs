@@ -1,4 +1,4 @@
-//! `orbgate who`: which of the tokens in a file may make a call.
+//! `orbgate who`: finds the tokens in a file that can make a call.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use crate::log::{Length, Log};
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 use crate::policy_file::Source;
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Asks for each token of the file.
+/// Decides the call for each token of the file.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let text = |argument| {
         str::from_utf8(bytes(argument))
@@ -105,7 +105,7 @@ fn write(out: &mut dyn Write, row: &Asker<'_>) -> io::Result<()> {
         effect @ Effect::Allow => (ALLOW, effect.as_str()),
         effect @ Effect::Deny => (DENY, effect.as_str()),
     };
-    // Names may be alike, lines are not.
+    // Names can be equal, but lines can't.
     let mut name = format!("line {}", row.line);
     if row.name != name {
         name = format!("{name}  {}", one_line(&row.name));

@@ -1,4 +1,4 @@
-//! Walks along schema and text together, and finds every value that is not of its shape, with its location.
+//! Walks the schema and the document together, and finds every value that doesn't match, with its location.
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +12,8 @@ use crate::finding::Finding;
 use crate::rules;
 use crate::shape::{JsonType, allows_null, described, has_format, property, required, wanted};
 
-/// Checks one document, given as JSON text and as a value. Lines count from the text's first line; `most`
-/// limits the number of findings.
+/// Checks one document, given as JSON and as a value. Lines are counted from the start of the JSON.
+/// `most` limits the number of findings.
 pub(crate) fn check(
     contract: Contract,
     text: &str,
@@ -43,7 +43,7 @@ pub(crate) fn check(
     in_order(text, walk.found)
 }
 
-/// Findings in the order of the text, their locations turned into lines.
+/// The findings in document order, with their locations converted to lines.
 fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding> {
     found.sort_by_key(|(location, ..)| *location);
     let (mut line, mut counted) = (1_usize, 0);
@@ -61,24 +61,24 @@ fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding>
     findings.collect()
 }
 
-/// A walk along a document. It enters only members that the schema names: what is not described is never wrong,
+/// A walk through a document. It visits only members that the schema names. So unknown members are never wrong,
 /// and no pointer is longer than the schema is deep.
 struct Walk<'a> {
     schema: &'a Value,
     text: &'a str,
     mode: Mode,
-    /// Where the walk is.
+    /// The current location.
     pointer: String,
-    /// Where the values that it has seen begin, in bytes from the start of the text, for the rules.
+    /// The start of each visited value, in bytes from the start of the document, for the rules.
     locations: BTreeMap<String, usize>,
-    /// What is wrong: location, pointer and message.
+    /// The findings: location, pointer and message.
     found: Vec<(usize, String, String)>,
-    /// The most findings that are kept: a short text can have very many.
+    /// The maximum number of findings, because even a short document can have very many.
     most: usize,
 }
 
 impl<'a> Walk<'a> {
-    /// A value, and the schema that it must follow.
+    /// Checks a value against its schema.
     fn value(&mut self, schema: &'a Value, raw: &'a RawValue) {
         let location = self.offset(raw);
         if self.mode == Mode::Strict {
@@ -117,7 +117,7 @@ impl<'a> Walk<'a> {
             let Some(property) = property(schema, &name) else {
                 continue;
             };
-            // A member that need not be there may also be null.
+            // An optional member can also be null.
             let absent = self.mode == Mode::Lenient
                 && JsonType::of(raw) == JsonType::Null
                 && required(schema).all(|required| required != name);
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What to say where a required member is missing; `None` if it has a value anyway.
+    /// The message for a missing required member; `None` if it has a default value.
     fn missing(&self, property: &Value) -> Option<String> {
         let default = property.get("default").filter(|default| !default.is_null());
         let but = match (self.mode, default) {
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
     }
 
     fn array(&mut self, schema: &'a Value, raw: &'a RawValue, location: usize) {
-        // Elements whose type is not shown are not checked.
+        // Elements whose type the specification doesn't show aren't checked.
         let Some(items) = schema.get("items").filter(|items| items.is_object()) else {
             return;
         };
@@ -172,18 +172,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at a member or an element of the value where the walk is.
+    /// Visits a member or an element of the current value.
     fn below(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
-        // Only names from the schema, and indices: a pointer need not escape them.
+        // Only names from the schema and indices, so the pointer needs no escapes.
         self.pointer.push_str(name);
         look(self);
         self.pointer.truncate(length);
     }
 
-    /// Reads a part of the text. All of it has been read before, as a value; if this reader disagreed, that
-    /// would be a finding, too.
+    /// Parses a part of the document. The whole document was already parsed as a value; if this parser
+    /// disagreed, that would also be a finding.
     fn read<T: Deserialize<'a>>(&mut self, text: &'a str, location: usize) -> Option<T> {
         let read = serde_json::from_str(text);
         if read.is_err() {
@@ -202,21 +202,21 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where a value begins in the text, of which it is a part.
+    /// The position of a value in the document that contains it.
     fn offset(&self, raw: &RawValue) -> usize {
         let start = self.text.as_ptr().addr();
         raw.get().as_ptr().addr().saturating_sub(start)
     }
 }
 
-/// A bad value, cut to the part that is shown.
+/// An invalid value, shortened for display.
 fn shown(text: &str) -> String {
     let shown: String = text.chars().take(60).collect();
     let dots = if shown.len() < text.len() { "…" } else { "" };
     format!("{shown}{dots}")
 }
 
-/// The text form of RFC 9562 §4: 8, 4, 4, 4 and 12 hexadecimal digits.
+/// The string form of RFC 9562 §4: 8, 4, 4, 4 and 12 hexadecimal digits.
 fn is_uuid(text: &str) -> bool {
     let groups = text.split('-').map(|group| {
         let digits = group.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -225,7 +225,7 @@ fn is_uuid(text: &str) -> bool {
     groups.eq([8, 4, 4, 4, 12].map(Some))
 }
 
-/// An object's members in the order of the text, repetitions included.
+/// An object's members in document order, including repeated ones.
 struct Members<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {

@@ -1,4 +1,4 @@
-//! The two contracts, and checking texts against them.
+//! The two document types, and how documents are checked against them.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::finding::{ContractError, Finding};
 use crate::record::RunRecord;
 use crate::request::RunRequest;
 
-/// What a document must be.
+/// A type of document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Contract {
     /// A run request (specification §2.1).
@@ -20,46 +20,46 @@ pub enum Contract {
     RunRecord,
 }
 
-/// How much is required of a document.
+/// How strictly a document is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// For serving: the members that have no default and may not be null are there, and every known member
-    /// is of its type. An absent `allowBonusOrbsUse` is false.
+    /// For serving: all members that have no default and aren't nullable are present, and every known
+    /// member has the right type. An absent `allowBonusOrbsUse` is false.
     Lenient,
-    /// For auditing: every member that the specification lists is there, null only where it is marked
-    /// nullable, and what must agree agrees.
+    /// For auditing: every member that the specification lists is present, null only where it is
+    /// marked nullable, and related values are consistent.
     Strict,
 }
 
-/// What was found in a text.
+/// The result of checking documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// How many JSON documents were checked.
+    /// The number of JSON documents that were checked.
     pub documents: usize,
-    /// What is wrong with them, in the order of the text.
+    /// The findings, in document order.
     pub findings: Vec<Finding>,
 }
 
-/// The most findings that a server is told of a request: the sender needs no more.
+/// The maximum number of findings that a server gets about a request. The sender needs no more.
 const SERVED: usize = 100;
 
-/// The committed schemas, which are also what the checks walk along: shapes are described once, by the types.
+/// The committed schemas, which the checks also use, so that each shape is described only once, by the types.
 const SCHEMAS: [&str; 2] = [
     include_str!("../schema/run-request.schema.json"),
     include_str!("../schema/run-record.schema.json"),
 ];
 
 static PARSED: LazyLock<[Value; 2]> = LazyLock::new(|| {
-    // If a schema could not be read, every document would be refused, not accepted.
+    // If a schema couldn't be parsed, every document would be rejected, not accepted.
     SCHEMAS.map(|schema| serde_json::from_str(schema).unwrap_or(Value::Bool(false)))
 });
 
 impl Contract {
-    /// The JSON Schema (draft 2020-12) of a document that strict validation accepts, as pretty-printed JSON.
+    /// The JSON Schema (draft 2020-12) of documents that strict validation accepts, as pretty-printed JSON.
     ///
-    /// A schema says less than [`Contract::check`] does: it cannot compare numbers, and it says nothing
-    /// of a member that occurs twice.
+    /// A schema checks less than [`Contract::check`]: it can't compare numbers, and doesn't reject a
+    /// member that occurs twice.
     #[must_use]
     pub const fn schema(self) -> &'static str {
         let [request, record] = SCHEMAS;
@@ -69,11 +69,11 @@ impl Contract {
         }
     }
 
-    /// Checks every JSON document of a text: one, or several, one after the other or one on each line. A byte
-    /// order mark is skipped.
+    /// Checks a sequence of JSON documents: a single one, several in a row, or one on each line. A byte-order
+    /// mark is skipped.
     ///
-    /// A text that cannot be read as JSON is a finding, and nothing below that line is checked; so is a text
-    /// without a document. Takes time and memory in proportion to the text.
+    /// Invalid JSON is a finding, and nothing after that line is checked. Input without a document is also a
+    /// finding. Time and memory are proportional to the input.
     #[must_use]
     pub fn check(self, text: &[u8], mode: Mode) -> Report {
         check_text(self, text, mode, usize::MAX)
@@ -88,7 +88,7 @@ impl Contract {
         }
     }
 
-    /// The schema as its type generates it.
+    /// The schema, generated from its type.
     #[cfg(feature = "schema")]
     #[doc(hidden)]
     #[must_use]
@@ -99,12 +99,13 @@ impl Contract {
         }
     }
 
-    /// Reads one document, leniently.
+    /// Reads one document leniently.
     fn read<T: DeserializeOwned>(self, text: &[u8]) -> Result<T, ContractError> {
         serde_json::from_slice(text).map_err(|error| {
             let mut findings = check_text(self, text, Mode::Lenient, SERVED).findings;
             if findings.is_empty() {
-                // More than one document, or a byte order mark, which only a file may have.
+                // There is more than one document, or a byte-order mark, which is allowed only in
+                // files.
                 let message = format!("cannot be read as one JSON document: {error}");
                 findings.push(Finding::whole(error.line(), message));
             }
@@ -125,7 +126,7 @@ impl Contract {
 }
 
 impl RunRequest {
-    /// Reads a request for serving: [`Mode::Lenient`].
+    /// Reads a request for serving, with [`Mode::Lenient`].
     ///
     /// ```
     /// use orbgate_contract::RunRequest;
@@ -140,12 +141,13 @@ impl RunRequest {
     ///
     /// # Errors
     ///
-    /// Where the text is not one JSON document, or not such a request: up to 100 findings.
+    /// Fails if the input isn't one JSON document, or not a valid request. Returns up to 100
+    /// findings.
     pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
         Contract::RunRequest.read(text)
     }
 
-    /// What strict validation finds in the request as it would be written.
+    /// The findings of strict validation for the request as it would be written.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         Contract::RunRequest.findings(self)
@@ -153,16 +155,17 @@ impl RunRequest {
 }
 
 impl RunRecord {
-    /// Reads a record for serving: [`Mode::Lenient`].
+    /// Reads a record for serving, with [`Mode::Lenient`].
     ///
     /// # Errors
     ///
-    /// Where the text is not one JSON document, or not such a record: up to 100 findings.
+    /// Fails if the input isn't one JSON document, or not a valid record. Returns up to 100
+    /// findings.
     pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
         Contract::RunRecord.read(text)
     }
 
-    /// What strict validation finds in the record as it would be written.
+    /// The findings of strict validation for the record as it would be written.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         Contract::RunRecord.findings(self)

@@ -1,4 +1,4 @@
-//! A text's documents, one after the other, also where the text comes piece by piece.
+//! Checks a sequence of documents, even if the input arrives in pieces.
 
 use core::mem;
 
@@ -9,8 +9,8 @@ use crate::contract::{Contract, Mode, Report};
 use crate::ends::Ends;
 use crate::finding::Finding;
 
-/// Checks a text that comes piece by piece, as [`Contract::check`] checks a whole one. Memory is in proportion to the
-/// largest document, time to the bytes.
+/// Checks input that arrives in pieces, as [`Contract::check`] checks complete input. Memory is proportional to the
+/// largest document, and time to the number of bytes.
 ///
 /// ```
 /// use orbgate_contract::{Checker, Contract, Mode};
@@ -26,20 +26,21 @@ use crate::finding::Finding;
 #[derive(Clone, Debug)]
 pub struct Checker {
     reading: Reading,
-    /// What has come and is not checked yet: the beginning of a document.
+    /// Input that isn't checked yet: the start of a document.
     buffer: Vec<u8>,
-    /// How far that beginning has come.
+    /// How far that start was scanned.
     ends: Ends,
-    /// When the buffer is this long, it is read although no document ends in it: it may not be JSON.
+    /// If the buffer reaches this length, it is parsed even if no document ends in it, because it
+    /// might not be JSON.
     wait: usize,
     at_start: bool,
-    /// How many bytes were read, and read again.
+    /// How many bytes were parsed, including repetitions.
     #[cfg(test)]
     work: usize,
 }
 
 impl Checker {
-    /// A check to which nothing has come yet.
+    /// A new check, without input.
     #[must_use]
     pub const fn new(contract: Contract, mode: Mode) -> Self {
         Self {
@@ -53,10 +54,10 @@ impl Checker {
         }
     }
 
-    /// Takes the next piece of the text; the findings are those of the documents that it completes.
+    /// Adds the next piece of input. Returns the findings of the documents that it completes.
     ///
-    /// An object, an array or a string is complete with its last byte. A number, `true`, `false` or `null` that is a
-    /// document of its own is complete when something follows it.
+    /// An object, an array or a string is complete with its last byte. A number, `true`, `false` or `null` as a
+    /// document is complete when another byte follows.
     pub fn push(&mut self, piece: &[u8]) -> Vec<Finding> {
         if !self.is_done() {
             self.buffer.extend_from_slice(piece);
@@ -65,13 +66,14 @@ impl Checker {
         mem::take(&mut self.reading.findings)
     }
 
-    /// Whether nothing more is checked, because the text cannot be read.
+    /// Whether checking has stopped, because the input isn't valid JSON.
     #[must_use]
     pub const fn is_done(&self) -> bool {
         self.reading.done
     }
 
-    /// Ends the text: returns how many documents were checked, and the findings that are left.
+    /// Ends the input. Returns the number of documents that were checked, and the remaining
+    /// findings.
     #[must_use]
     pub fn finish(mut self) -> Report {
         if !self.is_done() {
@@ -81,11 +83,11 @@ impl Checker {
         self.reading.report()
     }
 
-    /// Looks at the newest bytes of the buffer, and reads the buffer where a document ends in them.
+    /// Scans the newest bytes of the buffer, and parses the buffer if a document ends in them.
     fn look(&mut self, mut new: usize) {
         if self.at_start {
             if BYTE_ORDER_MARK.starts_with(&self.buffer) {
-                // The byte order mark, or a part of it.
+                // The byte-order mark, or a part of it.
                 return;
             }
             self.start();
@@ -112,14 +114,15 @@ impl Checker {
         }
         let passed = self.reading.read(&self.buffer, more);
         self.buffer.drain(..passed.min(self.buffer.len()));
-        // The rest began in the last piece, or is read again only when it has doubled: so no byte is read too often.
+        // The rest started in the last piece, or is parsed again only after it has doubled, so no byte is parsed too
+        // often.
         self.wait = self.buffer.len().saturating_mul(2);
     }
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Checks the documents of a whole text, up to this many findings.
+/// Checks all documents of complete input, up to this many findings.
 pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usize) -> Report {
     let mut reading = Reading::new(contract, mode, most);
     reading.read(
@@ -129,14 +132,14 @@ pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usiz
     reading.report()
 }
 
-/// What comes after a text.
+/// What follows the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     MayCome,
     Never,
 }
 
-/// How far a text has been read.
+/// How far the input has been read.
 #[derive(Clone, Debug)]
 struct Reading {
     contract: Contract,
@@ -144,13 +147,13 @@ struct Reading {
     most: usize,
     documents: usize,
     findings: Vec<Finding>,
-    /// Where the next document begins.
+    /// The start of the next document.
     location: Position,
-    /// Nothing more is read.
+    /// Whether reading has stopped.
     done: bool,
 }
 
-/// A location in a text: its line, and the characters before it on that line.
+/// A position in the input: its line, and the number of characters before it on that line.
 #[derive(Clone, Copy, Debug)]
 struct Position {
     line: usize,
@@ -158,7 +161,7 @@ struct Position {
 }
 
 impl Position {
-    /// The location after this text.
+    /// The position after this string.
     fn after(self, text: &str) -> Self {
         let newlines = text.bytes().filter(|byte| *byte == b'\n').count();
         match text.rsplit_once('\n') {
@@ -190,7 +193,7 @@ impl Reading {
         }
     }
 
-    /// Reads the documents at the beginning of a text. Says how many bytes were read.
+    /// Reads the documents at the start of the input. Returns the number of bytes that were read.
     fn read(&mut self, text: &[u8], more: More) -> usize {
         let (text, is_text) = match str::from_utf8(text) {
             Ok(text) => (text, true),
@@ -213,7 +216,7 @@ impl Reading {
                     start = end;
                     break;
                 }
-                // More of it may come.
+                // More of it might follow.
                 Some(Ok(value)) if !is_whole && end == text.len() && is_open(&value) => break,
                 Some(Err(error)) if !is_whole && (error.is_eof() || is_in_number(&error, text)) => {
                     break;
@@ -270,13 +273,13 @@ impl Reading {
     }
 }
 
-/// Whether a value could go on, as `1` may become `12`.
+/// Whether a value could continue: `1` might become `12`.
 const fn is_open(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
 }
 
-/// Whether what cannot be read is the number at the end of the text: a negative exponent may bring a number that is out
-/// of range back into it.
+/// Whether the error is in the number at the end of the input. A negative exponent might bring a number that is out of
+/// range back into range.
 fn is_in_number(error: &serde_json::Error, text: &str) -> bool {
     let mut lines = text.split('\n').skip(error.line().saturating_sub(1));
     let line = lines.next().unwrap_or_default();
@@ -285,7 +288,7 @@ fn is_in_number(error: &serde_json::Error, text: &str) -> bool {
     lines.next().is_none() && rest.is_some_and(|rest| rest.iter().all(of_number))
 }
 
-/// What cannot be read, in the reader's words, and at which character of its line.
+/// A parse error in the parser's words, with its column.
 fn unreadable(error: &serde_json::Error, text: &str, begin: Position) -> Finding {
     let message = error.to_string();
     let location = format!(" at line {} column {}", error.line(), error.column());
@@ -361,7 +364,7 @@ mod tests {
         }
     }
 
-    /// Counted, not timed: every byte is read at most four times, in pieces of any size.
+    /// Counted instead of timed: every byte is parsed at most four times, for pieces of any size.
     #[test]
     fn the_work_is_linear_in_the_bytes() {
         let long = format!("{{\"prompt\": \"{}\"}}\n", "a".repeat(20_000));

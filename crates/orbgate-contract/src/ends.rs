@@ -1,29 +1,29 @@
-//! Where a JSON document ends, seen byte by byte without reading it.
+//! Finds the end of a JSON document byte by byte, without parsing it.
 
-/// Where a scan is in a text of documents. It knows only brackets and quotes: text that is not JSON ends somewhere,
-/// too, and the reader says what is wrong with it.
+/// The state of a scan through a sequence of documents. It only knows brackets and quotes. Invalid JSON also ends
+/// somewhere, and the parser then reports the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// Before a document.
+    /// Between documents.
     Between,
-    /// In a number, `true`, `false` or `null` that is a document of its own: it ends before the next byte.
+    /// In a number, `true`, `false` or `null` that is a whole document. It ends before the next byte.
     Word,
-    /// In brackets: how many are open.
+    /// Within this many open brackets.
     Within(usize),
-    /// In a string, and how many brackets are open; 0 where it is a document of its own.
+    /// In a string within this many open brackets; 0 if the string is a whole document.
     Text(usize),
     /// After a `\` in such a string.
     Escape(usize),
 }
 
 impl Ends {
-    /// Scans the next piece of the text, and says whether a document ends in it.
+    /// Scans the next piece of input. Returns whether a document ends in it.
     pub(crate) fn scan(&mut self, piece: &[u8]) -> bool {
         let mut ends = false;
         for byte in piece {
             let next = self.after(*byte);
             ends |= next == Self::Between && *self != Self::Between;
-            // A word ends before the byte that begins the next document.
+            // A word ends before the byte that starts the next document.
             ends |= *self == Self::Word && next != Self::Word;
             *self = next;
         }

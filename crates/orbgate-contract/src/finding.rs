@@ -1,18 +1,18 @@
-//! What is wrong with a document, and where.
+//! Errors in a document, with their locations.
 
 use core::error::Error;
 use core::fmt;
 
-/// One thing that is wrong, and where.
+/// An error in a document, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The line of the value, from 1; for a missing member, of the object that lacks it.
+    /// The line of the value, from 1. For a missing member, the line of the object that lacks it.
     pub line: usize,
-    /// The value as a JSON pointer (RFC 6901); of a missing member, where it would be. Empty for the
-    /// whole document.
+    /// The value's JSON pointer (RFC 6901). For a missing member, the pointer that it would have.
+    /// Empty for the whole document.
     pub pointer: String,
-    /// What is wrong, for a person: one line, in lower case, without a final period.
+    /// The message for users: one line, in lower case, without a final period.
     pub message: String,
 }
 
@@ -28,7 +28,7 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `3: /metrics/total_tokens: must be …`, and without the pointer where it is empty.
+    /// `3: /metrics/total_tokens: must be …`; without the pointer if it is empty.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.line)?;
         if !self.pointer.is_empty() {
@@ -38,7 +38,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Why a text is not a document of its contract, in the order of the text.
+/// Why a document is invalid, in document order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ContractError {
     findings: Vec<Finding>,
@@ -49,7 +49,7 @@ impl ContractError {
         Self { findings }
     }
 
-    /// What is wrong: at least one finding.
+    /// The findings; at least one.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -67,7 +67,7 @@ impl fmt::Display for ContractError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for ContractError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,6 +1,7 @@
 //! Values of which the specification shows only some.
 
-/// An enum of the values that are shown, and `Other` for the rest, which are kept, not refused.
+/// An enum of the values that the specification shows, and `Other` for any other value, which is
+/// accepted and kept.
 macro_rules! known {
     ($(#[$doc:meta])* $name:ident { $($(#[$mark:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$doc])*
@@ -12,12 +13,12 @@ macro_rules! known {
                 $(#[$mark])*
                 $variant,
             )+
-            /// A value that the specification does not show, kept as it is.
+            /// A value that the specification doesn't show, kept unchanged.
             Other(String),
         }
 
         impl $name {
-            /// The value as it is written.
+            /// The value as a string.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {

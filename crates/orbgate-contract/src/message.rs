@@ -12,16 +12,16 @@ use crate::record::ProviderData;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Message {
-    /// A UUID; kept as the text that it is.
+    /// A UUID, kept as a string.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "uuid")))]
     pub id: String,
-    /// Who speaks.
+    /// The author of the message.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "String", extend("examples" = ["system", "user", "assistant"]))
     )]
     pub role: Role,
-    /// What is said.
+    /// The text of the message.
     pub content: String,
     /// Nullable, type not shown.
     #[serde(default)]
@@ -90,7 +90,7 @@ pub struct Message {
     pub add_to_agent_memory: bool,
     /// Shown as false.
     pub from_history: bool,
-    /// What this message used; its `timer` is null.
+    /// The usage of this message; its `timer` is null.
     pub metrics: Metrics,
     /// Nullable, type not shown.
     #[serde(default)]
@@ -99,16 +99,16 @@ pub struct Message {
     pub created_at: i64,
     /// Shown as false.
     pub temporary: bool,
-    /// The text of the prompt once more; present only on the user's message.
+    /// The text of the prompt again; present only on the user's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
 known! {
-    /// Who speaks in a message: the values that the specification shows, and any other.
+    /// The author of a message: the values that the specification shows, and any other.
     Role {
         System = "system",
         #[default]

@@ -1,4 +1,4 @@
-//! What a run, or one message of it, used.
+//! The usage of a run or of one of its messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -7,26 +7,26 @@ use serde_json::{Map, Number, Value};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metrics {
-    /// Tokens that went in.
+    /// Input tokens.
     pub input_tokens: i64,
-    /// Tokens that came out.
+    /// Output tokens.
     pub output_tokens: i64,
     /// The sum of the two.
     pub total_tokens: i64,
     /// Nullable, type not shown.
     #[serde(default)]
     pub cost: Value,
-    /// Tokens of audio that went in.
+    /// Audio input tokens.
     pub audio_input_tokens: i64,
-    /// Tokens of audio that came out.
+    /// Audio output tokens.
     pub audio_output_tokens: i64,
-    /// Tokens of audio together.
+    /// All audio tokens.
     pub audio_total_tokens: i64,
     /// Tokens read from a cache.
     pub cache_read_tokens: i64,
     /// Tokens written to a cache.
     pub cache_write_tokens: i64,
-    /// Tokens of reasoning.
+    /// Reasoning tokens.
     pub reasoning_tokens: i64,
     /// The timer of the run; null on a message.
     #[serde(default)]
@@ -43,12 +43,12 @@ pub struct Metrics {
     /// Nullable, type not shown.
     #[serde(default)]
     pub additional_metrics: Value,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// When a run began and ended, and how long it took (specification §2.4); units are not stated.
+/// The start, end and duration of a run (specification §2.4); units are not stated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timer {
@@ -58,7 +58,7 @@ pub struct Timer {
     pub end_time: Number,
     /// How long it took.
     pub elapsed_time: Number,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

@@ -1,8 +1,9 @@
-//! Members that may be absent, and may be null: two different things.
+//! Optional nullable members, for which "absent" and "null" differ.
 
 use serde::{Deserialize, Deserializer};
 
-/// Reads a member that is there: a `null` is `Some` value, too. Absence is `Default`'s business.
+/// Reads a member that is present: even `null` becomes a `Some` value. `Default` handles absent
+/// members.
 pub(crate) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

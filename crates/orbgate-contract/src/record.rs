@@ -8,29 +8,29 @@ use crate::message::Message;
 use crate::metrics::Metrics;
 use crate::present::present;
 
-/// The record of a run (specification §2.2): what the endpoint answers.
+/// The record of a run (specification §2.2), which the endpoint returns.
 ///
-/// Every listed member is there, null where it has no value.
+/// Every listed member is present; it is null if it has no value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
-    /// A UUID; kept as the text that it is.
+    /// A UUID, kept as a string.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "uuid")))]
     pub run_id: String,
-    /// The agent that ran, by id.
+    /// The id of the agent that ran.
     pub agent_id: String,
     /// The agent's name.
     pub agent_name: String,
-    /// The session that it ran in, by id.
+    /// The id of the session.
     pub session_id: String,
-    /// The run that caused this one, if any.
+    /// The id of the run that caused this one, if any.
     #[serde(default)]
     pub parent_run_id: Option<String>,
-    /// Whose run it was.
+    /// The user whose run it was.
     pub user_id: String,
-    /// What went in.
+    /// The input.
     pub input: RunInput,
-    /// The text of the answer.
+    /// The content of the answer.
     pub content: String,
     /// The type of the answer.
     #[cfg_attr(
@@ -40,7 +40,7 @@ pub struct RunRecord {
     pub content_type: ContentType,
     /// The messages of the run.
     pub messages: Vec<Message>,
-    /// What the run used.
+    /// The usage of the run.
     pub metrics: Metrics,
     /// Name of the model.
     pub model: String,
@@ -69,7 +69,7 @@ pub struct RunRecord {
     /// Nullable, type not shown.
     #[serde(default)]
     pub citations: Value,
-    /// What the model's provider says of the run.
+    /// Data that the model's provider returned about the run.
     pub model_provider_data: ProviderData,
     /// Facts about the run.
     pub metadata: Metadata,
@@ -105,16 +105,16 @@ pub struct RunRecord {
     /// Nullable, type not shown.
     #[serde(default)]
     pub workflow_step_id: Value,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// What went into a run (specification §2.2, `input`).
+/// The input of a run (specification §2.2, `input`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunInput {
-    /// The text.
+    /// The input as text.
     pub input_content: String,
     /// Nullable, type not shown.
     #[serde(default)]
@@ -128,7 +128,7 @@ pub struct RunInput {
     /// Nullable, type not shown.
     #[serde(default)]
     pub files: Value,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
@@ -149,24 +149,24 @@ known! {
     }
 }
 
-/// What a model's provider says (specification §2.2 and §2.3). Its members are those of one provider, shown
-/// and not required.
+/// Data from a model's provider (specification §2.2 and §2.3). The members are those of one provider, as
+/// shown in the specification, and not required.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderData {
     /// The provider's id of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is particular to the model.
+    /// Data specific to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "ModelExtra"))]
     pub model_extra: Option<ModelExtra>,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// What is particular to a model (specification §2.2): shown, and not required.
+/// Data specific to a model (specification §2.2): shown, but not required.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelExtra {
@@ -184,12 +184,12 @@ pub struct ModelExtra {
         skip_serializing_if = "Option::is_none"
     )]
     pub kv_transfer_params: Option<Value>,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// Facts about a run (specification §2.2, `metadata`): shown, and not required.
+/// Facts about a run (specification §2.2, `metadata`): shown, but not required.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metadata {
@@ -199,7 +199,7 @@ pub struct Metadata {
     /// A version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

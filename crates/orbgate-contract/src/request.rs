@@ -5,50 +5,51 @@ use serde_json::{Map, Value};
 
 use crate::present::present;
 
-/// The body of a run request (specification §2.1): a configuration is created or updated by prompt, and run.
+/// The body of a run request (specification §2.1), which creates or updates a configuration from a prompt,
+/// and runs it.
 ///
-/// A member that is not required is left out where it has no value; read leniently, it may be null instead.
+/// An optional member without a value is left out. In lenient mode, it can also be null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunRequest {
     /// The prompt, in natural language.
     pub prompt: String,
-    /// The session to run in.
+    /// The id of the session to run in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Whether the answer is to be streamed; the format of a stream is not shown.
+    /// Whether the response should be streamed; the format of a stream is not shown.
     pub stream: bool,
-    /// The state of the session, whose type is not shown: any JSON value, `null` too.
+    /// The state of the session, whose type is not shown: any JSON value, including `null`.
     #[serde(
         default,
         deserialize_with = "present",
         skip_serializing_if = "Option::is_none"
     )]
     pub session_state: Option<Value>,
-    /// Attachments, by id.
+    /// The ids of attachments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachment_ids: Option<Vec<String>>,
-    /// Files, by id.
+    /// The ids of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_ids: Option<Vec<String>>,
-    /// Folders, by id.
+    /// The ids of folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_ids: Option<Vec<String>>,
-    /// Integrations, by id.
+    /// The ids of integrations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integration_ids: Option<Vec<String>>,
     /// Whether the session is temporary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporary_session: Option<bool>,
-    /// Whether bonus orbs may be used. Required, and yet it has a default: absent is false when read leniently,
-    /// and a finding of strict validation.
+    /// Whether bonus orbs may be used. The specification marks it required, but also gives it a default. If
+    /// absent, it is false in lenient mode, and a finding of strict validation.
     #[serde(default)]
     pub allow_bonus_orbs_use: bool,
     /// The time zone; its form is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// Members that the specification does not list, kept as they are.
+    /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }

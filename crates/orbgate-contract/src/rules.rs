@@ -1,11 +1,11 @@
-//! What must agree within a run record (specification §2.3 and §2.4): rules that no shape can state. If a
-//! part is missing or has another type, that is already a finding, and the rule is skipped.
+//! Consistency rules for run records (specification §2.3 and §2.4), which a schema can't express. If a
+//! value is missing or has another type, that is already a finding, and the rule is skipped.
 
 use core::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-/// Checks a record; `find` takes a pointer and what is wrong there.
+/// Checks a record. `find` takes a pointer and a message.
 pub(crate) fn record(record: &Value, find: &mut dyn FnMut(String, String)) {
     if let Some(metrics) = record.get("metrics") {
         total(metrics, "/metrics", find);
@@ -44,7 +44,7 @@ fn total(metrics: &Value, at: &str, find: &mut dyn FnMut(String, String)) {
     let [Some(input), Some(output), Some(total)] = names else {
         return;
     };
-    // The sum of two 64-bit integers may have 65 bits.
+    // The sum of two 64-bit integers can have 65 bits.
     let sum = input.saturating_add(output);
     if total != sum {
         let wrong = format!("is {total}, but input_tokens + output_tokens is {sum}");
@@ -71,7 +71,7 @@ fn timed(metrics: &Value, find: &mut dyn FnMut(String, String)) {
     }
 }
 
-/// Whether two numbers are one: `2` is `2.0`.
+/// Whether two numbers are equal: `2` equals `2.0`.
 fn equal(one: &Number, other: &Number) -> bool {
     if one.is_f64() || other.is_f64() {
         let order = one.as_f64().partial_cmp(&other.as_f64());

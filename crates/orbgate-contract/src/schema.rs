@@ -5,8 +5,8 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// The JSON Schema of what a type writes, which is what strict validation asks for: pretty-printed, with
-/// a newline at the end.
+/// The JSON Schema of the documents that a type writes, which strict validation requires:
+/// pretty-printed, with a newline at the end.
 pub(crate) fn of<T: JsonSchema>() -> String {
     let mut schema = SchemaSettings::draft2020_12()
         .for_serialize()
@@ -16,8 +16,8 @@ pub(crate) fn of<T: JsonSchema>() -> String {
     format!("{:#}\n", schema.as_value())
 }
 
-/// In a type, a member that need not be there is an `Option`, which the schema would make nullable, too.
-/// Here a typed member without a value is left out, never null.
+/// An optional member is an `Option` in the type, which the schema would also make nullable. But a typed
+/// member without a value is left out and never null.
 fn absent_not_null(schema: &mut Schema) {
     let required = schema.get("required").and_then(Value::as_array).cloned();
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {

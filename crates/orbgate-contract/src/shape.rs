@@ -1,11 +1,11 @@
-//! Reading a shape from its JSON Schema: the words that the generated schemas use, and no others.
+//! Reads a shape from its JSON Schema. Supports only the keywords that the generated schemas use.
 
 use core::fmt;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// What a JSON value is, or must be.
+/// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonType {
     Null,
@@ -18,7 +18,7 @@ pub(crate) enum JsonType {
 }
 
 impl JsonType {
-    /// What the value of a text is.
+    /// The type of a JSON value in its source form.
     pub(crate) fn of(raw: &RawValue) -> Self {
         match raw.get().as_bytes().first() {
             Some(b'{') => Self::Object,
@@ -26,13 +26,14 @@ impl JsonType {
             Some(b'"') => Self::String,
             Some(b't' | b'f') => Self::Boolean,
             Some(b'n') => Self::Null,
-            // As the types read it: `1.0` is a number, and so is an integer of more than 64 bits.
+            // Classified as the types read it: `1.0` is a number, and so is an integer of more than
+            // 64 bits.
             _ if serde_json::from_str::<i64>(raw.get()).is_ok() => Self::Integer,
             _ => Self::Number,
         }
     }
 
-    /// The kind of a schema's `type`.
+    /// The type with this name in a schema.
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "boolean" => Self::Boolean,
@@ -64,7 +65,7 @@ impl fmt::Display for JsonType {
     }
 }
 
-/// The only type that a schema asks for, apart from null; `None` if it asks for none.
+/// The only type that a schema accepts, apart from null; `None` if it accepts any.
 pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     match schema.get("type")? {
         Value::String(name) => JsonType::named(name),
@@ -76,7 +77,7 @@ pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     }
 }
 
-/// The schema that a reference names; null may be allowed as well.
+/// The schema that a reference names; null can be allowed in addition.
 pub(crate) fn described<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let branches = schema.get("anyOf").and_then(Value::as_array);
     let branch = branches.and_then(|branches| branches.iter().find(|branch| !is_null(branch)));
@@ -114,7 +115,7 @@ pub(crate) fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(name)
 }
 
-/// The members that a schema asks for, in the order of the specification.
+/// The required members, in the order of the specification.
 pub(crate) fn required(schema: &Value) -> impl Iterator<Item = &str> {
     let required = schema.get("required").and_then(Value::as_array);
     required.into_iter().flatten().filter_map(Value::as_str)

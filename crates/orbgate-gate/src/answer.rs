@@ -1,4 +1,4 @@
-//! What a gate answers.
+//! A gate's response to a request.
 
 use std::borrow::Cow;
 
@@ -7,45 +7,47 @@ use orbgate_token::VerifiedToken;
 
 use crate::credentials::{Credentials, Verified};
 
-/// The answer to a request: its decision, and what to do about it.
+/// The result for a request: its decision, and the response if it is denied.
 ///
-/// Where there is no [`denial`](Self::denial), pass the request on, with what is known of its token.
+/// If there is no [`denial`](Self::denial), pass the request to the service, with the result of
+/// verifying its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "an answer that nobody reads protects nothing"]
 #[non_exhaustive]
 pub struct Answer<'e, T = VerifiedToken> {
-    /// The decision: reason, route, scope, and for an allow the charge.
+    /// The decision: reason, route, scope and, for an allow, the charge.
     pub decision: Decision<'e>,
-    /// What to answer the caller; `None` for an allow.
+    /// The response to the caller; `None` for an allow.
     pub denial: Option<Denial>,
-    /// What is known of the caller: the token, or why it is refused.
+    /// The verified token, or why it was rejected.
     pub credentials: Credentials<T>,
-    /// Set if the router has taken another route than the allowed one. Then the decision is a denial; count it as
+    /// Set if the router chose a different route than the allowed one. Then the decision is a denial; count it as
     /// `orbgate_misrouted_total`.
     pub misrouted: Option<Misrouted<'e>>,
-    /// The template of an allowed request that needs no token, because no route of the policy is named.
+    /// The template of an allowed request that needs no token. It is needed because the decision names
+    /// no route of the policy.
     pub public: Option<Box<str>>,
 }
 
-/// A request that would be allowed by one route, and has gone to another.
+/// A request that was allowed for one route, but that the router sent to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "both sides of a comparison")]
 pub struct Misrouted<'e> {
-    /// The allowed decision, which doesn't count.
+    /// The decision for the policy's route, which has no effect.
     pub allowed: Decision<'e>,
-    /// The router's template, empty if the router didn't give it.
+    /// The router's template; empty if the router didn't report it.
     pub matched: String,
 }
 
 impl<T> Answer<'_, T> {
-    /// The same answer to a request that allows bonus orbs, once its body is read: see
-    /// [`allows_bonus_orbs`](crate::allows_bonus_orbs). It changes only the charge of an allow.
+    /// The same result for a request whose body allows bonus orbs: see
+    /// [`allows_bonus_orbs`](crate::allows_bonus_orbs). Only the charge of an allow changes.
     pub const fn allowing_bonus_orbs(mut self) -> Self {
         self.decision = self.decision.allowing_bonus_orbs();
         self
     }
 
-    /// What is known of the token, if it is valid.
+    /// The verified token, if it is valid.
     #[must_use]
     pub const fn token(&self) -> Option<&T> {
         match &self.credentials {
@@ -54,7 +56,8 @@ impl<T> Answer<'_, T> {
         }
     }
 
-    /// Why the token is refused: a code for logs and counters, which quotes nothing of it.
+    /// Why the token was rejected: a code for logs and counters, which quotes nothing from the
+    /// token.
     #[must_use]
     pub fn refused(&self) -> Option<&'static str>
     where
@@ -64,7 +67,7 @@ impl<T> Answer<'_, T> {
     }
 }
 
-/// The answer to a denied request: a status, at most two headers, no body and no content type.
+/// The response to a denied request: a status, at most two headers, no body and no content type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {

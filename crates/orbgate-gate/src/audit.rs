@@ -1,14 +1,15 @@
-//! What an audit says of a decision.
+//! Audit records of decisions.
 
 use orbgate::{Decision, TokenKind};
 use serde::{Serialize, Serializer};
 
 use crate::credentials::{Credentials, Verified};
 
-/// What an audit says of a decision: as JSON, a line of its own.
+/// An audit record of a decision. Serialised as JSON, it is one line.
 ///
-/// It has the decision as `orbgate decide --json` has it, with the policy's digest. It also has the time, and the route that the
-/// request is about, even if it came without a valid token; and of a token its kind and fingerprint, or why it was refused.
+/// It contains the decision as in `orbgate decide --json`, with the policy's digest. It also contains the time, the
+/// route that the request matches even if the request has no valid token, and the token's kind and fingerprint or the
+/// reason why the token was rejected.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditLine<'a> {
     time_ms: u64,
@@ -20,7 +21,8 @@ pub struct AuditLine<'a> {
 }
 
 impl<'a> AuditLine<'a> {
-    /// Of a decision at this time, in milliseconds since 1970, about a request with this token.
+    /// A record of a decision at this time, in milliseconds since 1970, for a request with this
+    /// token.
     #[must_use]
     pub fn new(time_ms: u64, decision: &'a Decision<'a>, token: AuditToken) -> Self {
         let about = decision.about().map(|route| route.as_str());
@@ -33,17 +35,17 @@ impl<'a> AuditLine<'a> {
     }
 }
 
-/// What an audit may say of a token.
+/// The properties of a token that may appear in an audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(clippy::exhaustive_structs, reason = "what each driver must give")]
 pub struct AuditToken {
-    /// Whose it is, if it is right.
+    /// The kind of token, if it is valid.
     #[serde(rename = "token_kind", serialize_with = "kind")]
     pub kind: Option<TokenKind>,
-    /// A name for it that reveals nothing of it.
+    /// An id for the token that reveals nothing about it.
     #[serde(rename = "token")]
     pub fingerprint: Option<String>,
-    /// Why it is refused.
+    /// Why the token was rejected.
     #[serde(rename = "token_refused")]
     pub refused: Option<&'static str>,
 }

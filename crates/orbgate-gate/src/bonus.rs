@@ -1,16 +1,17 @@
-//! One flag of a request's body.
+//! Reads one flag from a request's body.
 
 use serde::Deserialize;
 
-/// Whether the whole body is a JSON object that says `"allowBonusOrbsUse": true` (specification §2.1).
-/// False if the member is absent, of another type or given twice, and if the body is not UTF-8.
+/// Whether the whole body is a JSON object with `"allowBonusOrbsUse": true` (specification §2.1).
+/// False if the member is absent, has another type or occurs twice, and if the body isn't UTF-8.
 #[must_use]
 pub fn allows_bonus_orbs(body: &[u8]) -> bool {
-    // As text, because JSON is UTF-8: given bytes, the reader would not check the texts that it skips.
+    // Parsed as a string, because JSON is UTF-8. If given bytes, the parser wouldn't validate the
+    // strings that it skips.
     let Ok(text) = str::from_utf8(body) else {
         return false;
     };
-    // Serde would read a list as an object, with its elements as the members in their order.
+    // Serde also accepts a list for an object, with its elements as the members in order.
     let is_object = text.trim_ascii_start().starts_with('{');
     is_object && serde_json::from_str::<Flag>(text).is_ok_and(|flag| flag.allow_bonus_orbs_use)
 }

@@ -1,23 +1,23 @@
-//! The `WWW-Authenticate` of a denial (RFC 6750 §3).
+//! The `WWW-Authenticate` header of a denial (RFC 6750 §3).
 
 use core::fmt;
 use std::borrow::Cow;
 
 use orbgate::{Decision, Reason};
 
-/// What a denied caller is told in `WWW-Authenticate`.
+/// What `WWW-Authenticate` reveals to a denied caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Challenge {
     /// `Bearer`, with every 401 and 403.
     #[default]
     Minimal,
-    /// The error as RFC 6750 names it, and the scope that is missing.
+    /// The error as RFC 6750 names it, and the missing scope.
     Full(FullChallenge),
-    /// Nothing at all: the bare 403 of the specification, for every reason.
+    /// No header and a bare 403, as in the specification, for every reason.
     None,
 }
 
-/// What a full challenge says apart from the error.
+/// The parameters of a full challenge, apart from the error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FullChallenge {
     realm: Option<String>,
@@ -25,7 +25,7 @@ pub struct FullChallenge {
 }
 
 impl FullChallenge {
-    /// Errors and scopes alone.
+    /// Only errors and scopes.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -34,22 +34,23 @@ impl FullChallenge {
         }
     }
 
-    /// Names the realm (RFC 9110 §11.5).
+    /// Sets the realm (RFC 9110 §11.5).
     ///
     /// # Errors
     ///
-    /// Where the text has a character that is not printable ASCII, or `"` or `\`.
+    /// Fails if the string contains a character that isn't printable ASCII, or `"` or `\`.
     pub fn realm(self, realm: &str) -> Result<Self, ChallengeError> {
         let realm = Some(quotable(realm)?);
         Ok(Self { realm, ..self })
     }
 
-    /// Names the URL of this service's metadata (RFC 9728 §5.1). It is never built from a request's
-    /// `Host`.
+    /// Sets the URL of this service's metadata (RFC 9728 §5.1). It is never derived from a
+    /// request's `Host`.
     ///
     /// # Errors
     ///
-    /// Where it is not an absolute `https` URL, or has a character as in [`FullChallenge::realm`].
+    /// Fails if it isn't an absolute `https` URL, or contains a character that
+    /// [`FullChallenge::realm`] rejects.
     pub fn resource_metadata(self, url: &str) -> Result<Self, ChallengeError> {
         if !is_https_url(url) {
             return Err(ChallengeError);
@@ -87,17 +88,17 @@ impl FullChallenge {
     }
 }
 
-/// Why a request is refused.
+/// Why a request is denied.
 #[derive(Clone, Copy)]
 pub(crate) enum Refusal<'a> {
-    /// Its `Authorization` cannot be read.
+    /// Its `Authorization` header can't be read.
     Header,
     /// The decision.
     Decision(&'a Decision<'a>),
 }
 
 impl Challenge {
-    /// The header of a denial with this status.
+    /// The header's value for a denial with this status.
     pub(crate) fn value(&self, status: u16, refusal: Refusal<'_>) -> Option<Cow<'static, str>> {
         if !matches!(status, 401 | 403) {
             return None;
@@ -110,7 +111,7 @@ impl Challenge {
     }
 }
 
-/// A text that can be put between quotation marks (RFC 9110 §5.6.4) without escapes.
+/// Checks that a string can be quoted (RFC 9110 §5.6.4) without escapes.
 fn quotable(text: &str) -> Result<String, ChallengeError> {
     let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     if text.bytes().all(plain) {
@@ -120,7 +121,7 @@ fn quotable(text: &str) -> Result<String, ChallengeError> {
     }
 }
 
-/// Whether a text is an absolute `https` URL, in the characters of RFC 3986.
+/// Whether a string is an absolute `https` URL that contains only characters of RFC 3986.
 fn is_https_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;
@@ -131,7 +132,7 @@ fn is_https_url(url: &str) -> bool {
     scheme.eq_ignore_ascii_case("https") && !host.is_empty() && rest.bytes().all(is_of_url)
 }
 
-/// A text that a challenge cannot hold.
+/// A string that can't be part of a challenge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChallengeError;
@@ -144,7 +145,7 @@ impl fmt::Display for ChallengeError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for ChallengeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,31 +1,33 @@
-//! What a request says of its caller: nothing, a token, or something else.
+//! The credentials of a request: none, a bearer token, or something unreadable.
 
 use orbgate::{Scopes, Token, TokenKind};
 use orbgate_token::{TokenError, VerifiedToken, bearer};
 
-/// What a request says of its caller, with what is known of its token.
+/// The credentials of a request, with the result of verifying its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "who judges tokens makes one of these"
 )]
 pub enum Credentials<T> {
-    /// Nothing, or something that is not for us.
+    /// No credentials, or credentials of another scheme.
     None,
-    /// An `Authorization` that cannot be read, or says two things.
+    /// An `Authorization` header that can't be read, or that has conflicting values.
     Unreadable,
-    /// A token that is refused, with a code for logs and counters.
+    /// A rejected token, with a code for logs and counters.
     Refused(&'static str),
-    /// A token that is right.
+    /// A valid token.
     Token(T),
 }
 
 impl<T> Credentials<T> {
-    /// The token to judge, from every value of `Authorization` as it came, one item a line of the header.
+    /// The token to verify, from every value of `Authorization` as you received it, one item for each
+    /// header line.
     ///
     /// # Errors
     ///
-    /// Not an error: what is known without a token. [`Credentials::None`] or [`Credentials::Unreadable`].
+    /// Not an error, but the credentials of a request without a token: [`Credentials::None`] or
+    /// [`Credentials::Unreadable`].
     pub fn bearer<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<&'a str, Self> {
         match bearer(values) {
             Ok(Some(token)) => Ok(token),
@@ -40,7 +42,8 @@ impl<T> Credentials<T> {
         !matches!(self, Self::Unreadable)
     }
 
-    /// The token as an engine takes it. A refused one is of unknown kind, which denies.
+    /// The token in the form that an engine takes. A rejected token has an unknown kind, which is
+    /// denied.
     pub fn token(&self) -> Option<Token<'_>>
     where
         T: Verified,
@@ -55,7 +58,7 @@ impl<T> Credentials<T> {
         }
     }
 
-    /// What is known of the token, if it is valid.
+    /// The verified token, if it is valid.
     pub fn verified(self) -> Option<T> {
         match self {
             Self::Token(token) => Some(token),
@@ -63,9 +66,9 @@ impl<T> Credentials<T> {
         }
     }
 
-    /// Why the token is refused: a code of `orbgate_token::TokenError` or of another verifier, or
-    /// `authorization_header`; `unknown_kind` for a token that is right and of no known kind. For logs and counters; a caller learns none
-    /// of it.
+    /// Why the token is rejected: a code of `orbgate_token::TokenError` or of another verifier, `authorization_header`,
+    /// or `unknown_kind` for a valid token whose kind isn't known. Use it in logs and counters, but don't send it to
+    /// callers.
     #[must_use]
     pub fn refused(&self) -> Option<&'static str>
     where
@@ -83,12 +86,12 @@ impl<T> Credentials<T> {
     }
 }
 
-/// What is known of a verified token.
+/// The result of verifying a token.
 pub trait Verified: Clone + Send + Sync + 'static {
-    /// The token as an engine takes it.
+    /// The token in the form that an engine takes.
     fn token(&self) -> Token<'_>;
 
-    /// A name for the token in the audit, which must reveal nothing of the token: a hash, say.
+    /// An id for the token in audits. It must reveal nothing about the token; a hash is suitable.
     fn fingerprint(&self) -> Option<String> {
         None
     }

@@ -1,4 +1,4 @@
-//! The gate: rules and keys, asked about one request after another.
+//! The gate: rules and keys, which decide one request after another.
 
 use core::borrow::Borrow;
 use core::time::Duration;
@@ -12,10 +12,10 @@ use crate::request::Request;
 use crate::rules::Rules;
 use crate::step::{Checking, Held, Step, Waiting};
 
-/// Rules and keys: from a request as it came to its answer, without I/O and without a clock.
+/// Rules and keys. A gate turns a request as received into a result, without I/O and without a clock.
 ///
-/// One for all threads: `Send + Sync`, and no call waits for I/O or for a signature. The [crate's page](crate) shows the loop
-/// that drives it.
+/// Share one gate between all threads: it is `Send + Sync`, and no call waits for I/O or for a signature. The [crate's
+/// page](crate) shows the loop that drives it.
 #[derive(Debug)]
 pub struct Gate<R = Rules, K = KeyCache> {
     rules: R,
@@ -23,10 +23,10 @@ pub struct Gate<R = Rules, K = KeyCache> {
 }
 
 impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
-    /// Asks about a request, to be decided by this engine.
+    /// Starts a request that this engine decides.
     ///
-    /// The engine that the answer comes from decides: [`Gate::resume`] may be given a later one. A request that is malformed
-    /// whatever its token is answered at once, and its token isn't read.
+    /// [`Gate::resume`] can be given a later engine; the engine of the last call decides. A request that is malformed
+    /// regardless of its token is denied at once, without reading the token.
     pub fn ask<'e>(&self, engine: &'e Engine, request: &Request<'_>, now: Now) -> Step<'e> {
         let opened = self.rules().open(engine, request);
         let token = match opened.token() {
@@ -50,7 +50,7 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         }
     }
 
-    /// Asks again about a request whose wait is over.
+    /// Resumes a request after its wait is over.
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
         let Waiting {
             held,
@@ -72,7 +72,7 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         }
     }
 
-    /// The answer, once the program has checked a signature.
+    /// Resumes a request after the program has checked its signature.
     pub fn checked<'e>(
         &self,
         engine: &'e Engine,
@@ -84,12 +84,14 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         self.decide(engine, &checking.held.request(), verdict.into())
     }
 
-    /// What to fetch next, if there is anything: ask after each call. See [`KeyCache::next_fetch`].
+    /// The next fetch, if there is one. Call it after each other call. See
+    /// [`KeyCache::next_fetch`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
         self.keys().next_fetch(now)
     }
 
-    /// What came of a fetch; returns what to fetch next for it. See [`KeyCache::fetched`].
+    /// Reports the result of a fetch, and returns the fetch that must follow it, if any. See
+    /// [`KeyCache::fetched`].
     pub fn fetched(
         &self,
         attempt: AttemptId,
@@ -99,18 +101,18 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         self.keys().fetched(attempt, result, now)
     }
 
-    /// Whether what a request waits for is over.
+    /// Whether the wait of a request is over.
     #[must_use]
     pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
         self.keys().is_over(wait, now)
     }
 
-    /// Asks for every issuer's keys, at a start. See [`KeyCache::warm`].
+    /// Requests every issuer's keys. Call it at startup. See [`KeyCache::warm`].
     pub fn warm(&self, now: Duration) -> Vec<Wait> {
         self.keys().warm(now)
     }
 
-    /// The keys: to revoke one, to forget an issuer's, and for health checks.
+    /// The keys, for revoking a key, forgetting an issuer's keys, and health checks.
     #[must_use]
     pub fn keys(&self) -> &KeyCache {
         self.keys.borrow()
@@ -118,15 +120,16 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
 }
 
 impl<R: Borrow<Rules>, K> Gate<R, K> {
-    /// Answers by these rules, with the tokens that these keys verify. If another verifier judges the tokens, the keys are `()`.
+    /// Makes a gate with these rules and keys. If another verifier checks the tokens, the keys are `()`.
     #[must_use]
     pub const fn new(rules: R, keys: K) -> Self {
         Self { rules, keys }
     }
 
-    /// The answer to a request with credentials that are judged already, by this gate or by another verifier.
+    /// The result for a request whose credentials were already verified, by this gate or by another verifier.
     ///
-    /// Pure. Before another verifier judges a token, [open](Rules::open) the request, because the token of a malformed one isn't read.
+    /// A pure function. [Open](Rules::open) the request before another verifier checks its token, because the token of
+    /// a malformed request isn't read.
     pub fn decide<'e, T: Verified>(
         &self,
         engine: &'e Engine,

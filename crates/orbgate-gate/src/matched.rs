@@ -1,9 +1,9 @@
-//! The route that a router has taken, against the one that was decided.
+//! Compares the route that a router chose with the route that was decided.
 
-/// Whether two templates match the same paths: they may differ only in the names of their parameters.
+/// Whether two templates match the same paths. They can differ only in the names of their parameters.
 ///
-/// Parameters are written `{name}`. A wildcard (`{*rest}`) is not a parameter: it matches more than a policy's template
-/// can.
+/// Parameters are written `{name}`. A wildcard (`{*rest}`) isn't a parameter, because it matches more than a policy's
+/// template can.
 #[must_use]
 pub fn same_template(one: &str, two: &str) -> bool {
     let (mut one, mut two) = (one.split('/'), two.split('/'));
@@ -17,7 +17,7 @@ pub fn same_template(one: &str, two: &str) -> bool {
     }
 }
 
-/// Whether a segment of a template takes any value.
+/// Whether a segment of a template is a parameter.
 pub(crate) fn is_parameter(segment: &str) -> bool {
     let name = segment
         .strip_prefix('{')
@@ -25,19 +25,21 @@ pub(crate) fn is_parameter(segment: &str) -> bool {
     name.is_some_and(|name| !name.starts_with(['*', '{']))
 }
 
-/// The route that a router has taken before the gate.
+/// The route that a router chose before the gate ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "a router has routed, or not, or does not say"
 )]
 pub enum Matched<'r> {
-    /// No router is outside the gate.
+    /// No router runs before the gate.
     #[default]
     Nothing,
-    /// The route of this template, written as a policy has it, with its prefix: `/users/{id}`.
+    /// The route with this template, written as in a policy and including any prefix:
+    /// `/users/{id}`.
     Template(&'r str),
-    /// The router does not say: a fallback, or a service below a prefix. What would be allowed is denied.
+    /// The router doesn't report a template, for example in a fallback or in a service below a prefix. An
+    /// otherwise allowed request is denied.
     Unknown,
 }
 

@@ -1,22 +1,24 @@
 //! Headers that override the method of the request line.
 
-/// Headers with which frameworks let a request have another method: most of them only a `POST`, but Yii2, for one, any.
+/// Headers with which frameworks let a request override its method. Most frameworks allow this only for a `POST`, but
+/// some, such as Yii2, for any method.
 const METHOD_OVERRIDES: [&[u8]; 3] = [
     b"x-http-method-override",
     b"x-http-method",
     b"x-method-override",
 ];
 
-/// Whether one of these headers overrides the method. The service can follow either method, so the request has no single one.
+/// Whether one of these headers overrides the method. The service might follow either method, so the request is
+/// ambiguous.
 pub(crate) fn is_overridden<N: AsRef<[u8]>>(header_names: impl IntoIterator<Item = N>) -> bool {
     header_names
         .into_iter()
         .any(|name| overrides(name.as_ref()))
 }
 
-/// Whether a header of this name overrides methods.
+/// Whether a header with this name overrides methods.
 fn overrides(name: &[u8]) -> bool {
-    // Many servers read `X_HTTP_METHOD` and `X-HTTP-Method` alike (CGI, WSGI).
+    // Many servers don't distinguish `X_HTTP_METHOD` from `X-HTTP-Method` (CGI, WSGI).
     let same = |known: &[u8]| {
         let mut bytes = known.iter().zip(name);
         known.len() == name.len()

@@ -1,41 +1,43 @@
-//! The names of what a gate counts, the same in every language: `cargo xtask codes` writes them into each.
+//! The names of a gate's metrics and labels, the same in every language: `cargo xtask codes` writes them
+//! into each.
 
 macro_rules! names {
     ($($(#[$about:meta])+ $name:ident = $text:literal;)+) => {
         $($(#[$about])+ pub const $name: &str = $text;)+
 
-        /// All of them, each with the name of its constant.
+        /// All names, each with the name of its constant.
         pub const ALL: &[(&str, &str)] = &[$((stringify!($name), $text)),+];
     };
 }
 
 names! {
-    /// Counts decisions, by decision, reason and route; the route is empty where there is none.
+    /// Counts decisions, by decision, reason and route; the route is empty if there is none.
     DECISIONS_TOTAL = "orbgate_decisions_total";
-    /// Counts tokens that are refused, by reason: a code that no caller learns.
+    /// Counts rejected tokens, by reason. The reason is a code that isn't sent to callers.
     TOKENS_REFUSED_TOTAL = "orbgate_tokens_refused_total";
-    /// Counts requests that a router has sent elsewhere than the policy, by route and by what it has matched.
+    /// Counts requests that a router sent to a different route than the policy, by the policy's route and the
+    /// router's template.
     MISROUTED_TOTAL = "orbgate_misrouted_total";
     /// Counts versions of a policy, by result.
     POLICY_LOADS_TOTAL = "orbgate_policy_loads_total";
-    /// Counts lines of the audit that could not be written.
+    /// Counts lines of the audit log that couldn't be written.
     AUDIT_LOST_TOTAL = "orbgate_audit_lost_total";
-    /// The label that says allow or deny.
+    /// The label for allow or deny.
     LABEL_DECISION = "decision";
-    /// The label of a decision's reason, or of why a token is refused.
+    /// The label for a decision's reason, or for why a token was rejected.
     LABEL_REASON = "reason";
-    /// The label of the route that the policy allows.
+    /// The label for the route that the policy allows.
     LABEL_ROUTE = "route";
-    /// The label of the template that a router has taken.
+    /// The label for the template that a router chose.
     LABEL_MATCHED = "matched";
-    /// The label of what became of a policy.
+    /// The label for the result of loading a policy.
     LABEL_RESULT = "result";
-    /// A result: the policy is in force.
+    /// A result: the policy is active.
     LOAD_LOADED = "loaded";
-    /// A result: its file cannot be read.
+    /// A result: the file can't be read.
     LOAD_UNREADABLE = "unreadable";
-    /// A result: it has errors.
+    /// A result: the policy has errors.
     LOAD_REFUSED = "refused";
-    /// A result: it has no end marker.
+    /// A result: the file has no end marker.
     LOAD_UNFINISHED = "unfinished";
 }

@@ -1,4 +1,4 @@
-//! The order of answering, the same for every driver and every verifier.
+//! The order in which a gate decides, the same for every driver and every verifier.
 
 use std::borrow::Cow;
 
@@ -13,28 +13,30 @@ use crate::request::Request;
 use crate::rules::{CorsPreflight, Rules};
 use crate::upgrade::lists_h2c;
 
-/// A request that is decided as far as it can be without its token.
+/// A request, decided as far as possible without its token.
 ///
-/// 1. [`Rules::open`]: an upgrade to `h2c`, an overridden method and a malformed target are denied, whatever the token. A public
-///    route is allowed.
-/// 2. [`Opened::token`]: anything but one bearer token is known to be none, or to be unreadable. A verifier judges a token.
+/// 1. [`Rules::open`]: denies an upgrade to `h2c`, an overridden method and a malformed target, regardless of the
+///    token. Allows a public route.
+/// 2. [`Opened::token`]: finds the bearer token. If the request doesn't have exactly one, the credentials are already
+///    known. A verifier checks the token.
 /// 3. [`Opened::decide`]: the engine decides.
-/// 4. [`Rules::routed`]: the route that is allowed must be the router's.
-/// 5. [`Answer::allowing_bonus_orbs`]: the body of an allowed request is read only now.
+/// 4. [`Rules::routed`]: the allowed route must be the router's.
+/// 5. [`Answer::allowing_bonus_orbs`]: only now is the body of an allowed request read.
 #[derive(Clone, Debug)]
 #[must_use = "a request that is not answered is not protected"]
 pub struct Opened<'e, 'r> {
     rules: &'r Rules,
     engine: &'e Engine,
     request: &'r Request<'r>,
-    /// Without a token. It is about the route that the request has, so that its target is read only once.
+    /// The decision without a token. It contains the route that the request matches, so that the target
+    /// is read only once.
     tokenless: Decision<'e>,
     /// The template of a request that needs no token. Then the decision is an allow.
     public: Option<Cow<'r, str>>,
 }
 
 impl Rules {
-    /// Decides a request as far as it can be without its token.
+    /// Decides a request as far as possible without its token.
     pub fn open<'e, 'r>(&'r self, engine: &'e Engine, request: &'r Request<'r>) -> Opened<'e, 'r> {
         let tokenless = if lists_h2c(request.upgrade) {
             engine.deny_malformed(Detail::Upgrade)
@@ -77,7 +79,8 @@ impl Rules {
         if let Some(template) = public(request.method) {
             return Some(template.into());
         }
-        // A browser asks whether it may send a request with this method. It sends no token.
+        // A CORS preflight: a browser asks whether it may send a request with this method, and
+        // sends no token.
         let asked = match (
             self.cors_preflight,
             request.method,
@@ -99,8 +102,9 @@ impl Rules {
         }
     }
 
-    /// The same answer, unless a router has taken another route than the allowed one: then the request is denied as one without a
-    /// route. Ask it where the router has chosen a handler, if [`Request::matched`] was not known before.
+    /// The same result, unless the router chose a different route than the allowed one. In that case, the request is
+    /// denied like a request without a route. Call it when the router has chosen a handler, if [`Request::matched`]
+    /// wasn't known before.
     pub fn routed<'e, T>(
         &self,
         engine: &'e Engine,
@@ -132,12 +136,12 @@ impl Rules {
 }
 
 impl<'e, 'r> Opened<'e, 'r> {
-    /// The token to verify, before [`Opened::decide`].
+    /// The token to verify before calling [`Opened::decide`].
     ///
     /// # Errors
     ///
-    /// Not an error: what is known without a verifier. The token of a malformed request or a public route isn't read, so the request
-    /// doesn't wait for keys.
+    /// Not an error, but credentials that need no verifier. The token of a malformed request or of a public route isn't
+    /// read, so the request doesn't wait for keys.
     pub fn token<T>(&self) -> Result<&'r str, Credentials<T>> {
         match self.tokenless.reason() {
             Reason::NoToken => Credentials::bearer(self.request.authorization.iter().copied()),
@@ -145,7 +149,7 @@ impl<'e, 'r> Opened<'e, 'r> {
         }
     }
 
-    /// The answer, with what is known of the caller.
+    /// The result, given the credentials.
     pub fn decide<T: Verified>(self, credentials: Credentials<T>) -> Answer<'e, T> {
         let decision = self.decide_unrouted(credentials.token());
         let answer = self.rules.answer(decision, credentials);
@@ -156,7 +160,7 @@ impl<'e, 'r> Opened<'e, 'r> {
         self.rules.routed(self.engine, answer, self.request.matched)
     }
 
-    /// Decides. The route is known already, so only its scope is left, unless no route was found.
+    /// Decides. If the route is already known, only its scope remains to be checked.
     fn decide_unrouted(&self, token: Option<Token<'_>>) -> Decision<'e> {
         if token.is_none() || self.tokenless.reason() != Reason::NoToken {
             return self.tokenless;

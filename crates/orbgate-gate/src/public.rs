@@ -7,20 +7,22 @@ use orbgate::{Decision, Engine, Policy, Profile, Reason, Route};
 
 use crate::matched::is_parameter;
 
-/// Routes that need no token, such as `GET /healthz`: each a method and a template, written as in a policy, with the whole path.
+/// Routes that need no token, such as `GET /healthz`. Each is a method and a template, written as in a policy, with the
+/// whole path.
 ///
-/// A gate lets their requests pass before it reads a token, by the same rules for paths as its policy's, a slash at the end included
-/// under `trailing_slash: always`. Here they are written without it, as in a policy. `HEAD` is a method of its own.
-/// No path may fit both a public route and a route of the policy, whatever their methods: [check](PublicRoutes::check) each policy
+/// A gate allows their requests before it reads a token. The policy's rules for paths also apply to them. Under
+/// `trailing_slash: always`, requests must end in a slash, although the templates are written without it. `HEAD` is a
+/// separate method. No path may match both a public route and a route of the policy, even with different methods:
+/// [check](PublicRoutes::check) each policy before you pass it to a gate.
 /// before a gate gets it.
 #[derive(Clone, Debug)]
 pub struct PublicRoutes {
     routes: Vec<String>,
-    /// One for each spelling of paths that a policy can ask for.
+    /// One engine for each way in which a policy can spell paths.
     engines: Vec<Engine>,
 }
 
-/// The spellings: which escapes a target may have, and whether a path ends in a slash.
+/// The spellings: which escapes a target can contain, and whether paths end in a slash.
 const SPELLINGS: [(Profile, &str); 4] = [
     (Profile::Strict, "never"),
     (Profile::Strict, "always"),
@@ -33,7 +35,7 @@ impl PublicRoutes {
     ///
     /// # Errors
     ///
-    /// Every route that no policy could have, and every route that is listed twice.
+    /// Returns every route that isn't valid in a policy, and every route that is listed twice.
     pub fn new<S: Into<String>>(
         routes: impl IntoIterator<Item = S>,
     ) -> Result<Self, PublicRoutesError> {
@@ -45,23 +47,23 @@ impl PublicRoutes {
         })
     }
 
-    /// The routes as a gate under this policy spells them: with a slash at the end of each path, if the policy's paths have one.
+    /// The routes as a gate with this policy spells them: each path ends in a slash if the policy's paths do.
     pub(crate) fn routes(&self, policy: &Engine) -> impl Iterator<Item = Route<'_>> {
         self.like(policy).into_iter().flat_map(Engine::routes)
     }
 
-    /// The engine that accepts the same spellings as a policy's.
+    /// The engine that accepts the same spellings as a policy.
     fn like(&self, policy: &Engine) -> Option<&Engine> {
         let spelling = |engine: &Engine| (engine.target(), engine.trailing_slash());
         let mut engines = self.engines.iter();
         engines.find(|engine| spelling(engine) == spelling(policy))
     }
 
-    /// Whether no path fits both a public route and a route of this policy.
+    /// Checks that no path matches both a public route and a route of this policy.
     ///
     /// # Errors
     ///
-    /// Every pair of templates that overlap.
+    /// Returns every pair of templates that overlap.
     pub fn check(&self, engine: &Engine) -> Result<(), PublicRoutesError> {
         let pairs = self
             .routes(engine)
@@ -78,12 +80,12 @@ impl PublicRoutes {
         }
     }
 
-    /// The routes, as they were given.
+    /// The routes, as given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.routes.iter().map(String::as_str)
     }
 
-    /// The allow that a gate under this policy gives to a request that needs no token.
+    /// The allow that a gate with this policy returns for a request that needs no token.
     #[must_use]
     pub fn decide<'e>(
         &self,
@@ -101,7 +103,8 @@ impl PublicRoutes {
         is_public.then(|| engine.allow_public())
     }
 
-    /// The template that a request fits, spelled as a gate under this policy spells it, even if a route of the policy also fits it.
+    /// The template that a request matches, spelled as a gate with this policy spells it, even if a route of the policy
+    /// also matches.
     #[must_use]
     pub fn template(&self, policy: &Engine, method: &[u8], target: &[u8]) -> Option<&str> {
         let engine = self.like(policy)?;
@@ -115,13 +118,13 @@ impl PublicRoutes {
     }
 }
 
-/// Whether the policy has no route for a request, by its decision without a token. A route of the policy is never public, even if the
-/// two overlap.
+/// Whether the policy has no route for a request, according to its decision without a token. A route of the policy is
+/// never public, even if the two overlap.
 pub(crate) fn lacks(tokenless: &Decision<'_>) -> bool {
     tokenless.reason() == Reason::NoToken && tokenless.about().is_none()
 }
 
-/// Two lists of the same routes decide alike.
+/// Two lists of the same routes are equal.
 impl PartialEq for PublicRoutes {
     fn eq(&self, other: &Self) -> bool {
         self.routes == other.routes
@@ -132,7 +135,7 @@ impl Eq for PublicRoutes {}
 
 const MOST_LINES: usize = 100;
 
-/// An engine of only these routes. The route on line `n` of the document is the `n`th of the list.
+/// An engine with only these routes. Line `n` of the document is the `n`th route of the list.
 fn compile(routes: &[String], profile: Profile, slash: &str) -> Result<Engine, PublicRoutesError> {
     let quoted = routes
         .iter()
@@ -156,8 +159,8 @@ fn compile(routes: &[String], profile: Profile, slash: &str) -> Result<Engine, P
     Ok(Engine::new(&policy))
 }
 
-/// Whether one path fits both templates. Literals in another letter case count as the same, because a path that fits one of them is
-/// refused where the other is.
+/// Whether one path matches both templates. Literals that differ only in letter case count as equal, because a path
+/// that matches one of them is rejected by the other.
 fn overlap(one: &str, two: &str) -> bool {
     let (mut one, mut two) = (one.split('/'), two.split('/'));
     loop {
@@ -171,14 +174,14 @@ fn overlap(one: &str, two: &str) -> bool {
     }
 }
 
-/// Public routes that cannot be, or that overlap a policy's: a line for each.
+/// Public routes that are invalid or that overlap a policy's routes, one line for each.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicRoutesError {
     lines: Vec<String>,
 }
 
 impl PublicRoutesError {
-    /// A line for each route, or for each pair of templates that overlap.
+    /// One line for each route, or for each pair of templates that overlap.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.lines
@@ -191,7 +194,7 @@ impl fmt::Display for PublicRoutesError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for PublicRoutesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

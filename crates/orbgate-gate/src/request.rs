@@ -1,8 +1,8 @@
-//! A request as it came.
+//! A request as received.
 
 use crate::matched::Matched;
 
-/// A request as it came over the wire. Nothing of it is decoded, stripped or joined by who asks.
+/// A request as received over the wire. The caller must not decode, strip or join any part of it.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "what an adapter must give")]
 pub struct Request<'a> {
@@ -10,7 +10,7 @@ pub struct Request<'a> {
     pub method: &'a [u8],
     /// The target: path and query, in the bytes of the request line or of `:path`.
     pub target: &'a [u8],
-    /// Every value of `Authorization`, one item a line of the header.
+    /// Every value of `Authorization`, one item for each line of the header.
     pub authorization: &'a [&'a [u8]],
     /// Every value of `Upgrade`, one item for each line of the header.
     pub upgrade: &'a [&'a [u8]],
@@ -21,11 +21,11 @@ pub struct Request<'a> {
     /// The names of all headers, or at least those that contain `method`, in any letter case. A header can override the method of the
     /// request line.
     pub header_names: &'a [&'a [u8]],
-    /// What a router outside the gate has chosen.
+    /// The route that a router before the gate chose.
     pub matched: Matched<'a>,
     /// Whether the request allows bonus orbs: see [`allows_bonus_orbs`](crate::allows_bonus_orbs).
     pub allow_bonus_orbs_use: bool,
-    /// Whether a thread does nothing else while this request waits for keys, as in a server with a thread for each request. Only
-    /// one such request waits for longer than a second.
+    /// Whether a thread blocks while this request waits for keys, as in a server with one thread per request. Only one
+    /// such request waits for longer than a second.
     pub holds_thread: bool,
 }

@@ -1,4 +1,4 @@
-//! The routes of a service, compared with those of its policy.
+//! Compares the routes of a service with the routes of its policy.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -8,11 +8,12 @@ use orbgate::{Engine, Request, Token};
 use crate::matched::is_parameter;
 use crate::public::PublicRoutes;
 
-/// Compares the routes of a service, each a method and a template, with those of a policy and the public ones: call it when a service
-/// starts, and in its tests. Parameters are written `{name}`, wildcards `{*name}`.
+/// Compares the routes of a service, each a method and a template, with the routes of a policy and the public routes.
+/// Call it when a service starts, and in its tests. Parameters are written `{name}`, wildcards `{*name}`.
 ///
-/// No gate protects a route that the policy lacks: a policy with `GET /users/{id}` lets
-/// callers of that route call `GET /users/export`. Names of parameters need not agree.
+/// A gate doesn't protect a route that the policy lacks. For example, a policy with
+/// `GET /users/{id}` lets callers of that route call `GET /users/export`. The names of parameters
+/// needn't match.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -27,7 +28,8 @@ use crate::public::PublicRoutes;
 ///
 /// # Errors
 ///
-/// Every route that only the service has, and every route that only the policy or the public routes have.
+/// Returns every route that only the service has, and every route that only the policy or the public
+/// routes have.
 pub fn check_routes<'a>(
     engine: &Engine,
     public: Option<&PublicRoutes>,
@@ -46,7 +48,7 @@ pub fn check_routes<'a>(
         .iter()
         .filter(|(method, template)| !declared.contains(&(*method, key(template))));
     let undeclared = undeclared.map(|(method, template)| {
-        // A wildcard gets one value, too.
+        // Wildcards also get one value.
         let target = filled(&template.replace("{*", "{"), &value);
         let decision = engine.decide(&Request {
             method: method.as_bytes(),
@@ -83,7 +85,7 @@ fn key(template: &str) -> String {
     filled(template, "{}")
 }
 
-/// A template with this value for each parameter.
+/// A template with this value in place of each parameter.
 fn filled(template: &str, value: &str) -> String {
     let segments = template.split('/');
     let filled = segments.map(|segment| {
@@ -96,7 +98,7 @@ fn filled(template: &str, value: &str) -> String {
     filled.collect::<Vec<_>>().join("/")
 }
 
-/// A value that is not a literal of the policy.
+/// A value that isn't a literal of the policy.
 fn value(engine: &Engine) -> String {
     let segments = engine
         .routes()
@@ -107,22 +109,22 @@ fn value(engine: &Engine) -> String {
     value.unwrap_or_default()
 }
 
-/// A service and its policy do not have the same routes.
+/// The routes of a service and of its policy differ.
 ///
-/// Its text has a line for each difference.
+/// `Display` prints one line for each difference.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RoutesDiffer {
     undeclared: Vec<Undeclared>,
     unserved: Vec<String>,
 }
 
-/// A route that the policy does not have.
+/// A route that the policy lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Undeclared {
-    /// The route, as `GET /users/export`.
+    /// The route, for example `GET /users/export`.
     pub route: String,
-    /// The policy's route that decides its requests; `None` where they are denied.
+    /// The policy's route that decides its requests; `None` if they are denied.
     pub decided_as: Option<String>,
 }
 
@@ -133,7 +135,7 @@ impl RoutesDiffer {
         &self.undeclared
     }
 
-    /// The routes that only the policy has, which is harmless where several services share a policy.
+    /// The routes that only the policy has. This is harmless if several services share a policy.
     #[must_use]
     pub fn unserved(&self) -> &[String] {
         &self.unserved
@@ -159,7 +161,7 @@ impl fmt::Display for RoutesDiffer {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for RoutesDiffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! The settings of a gate, and what it tells the caller of a denied request.
+//! The settings of a gate, and its responses to denied requests.
 
 use std::sync::Arc;
 
@@ -9,37 +9,38 @@ use crate::challenge::{Challenge, Refusal};
 use crate::credentials::Credentials;
 use crate::public::PublicRoutes;
 
-/// How a gate decides and answers; the defaults are the strict ones.
+/// How a gate decides and responds. The defaults are the strictest settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rules {
-    /// What a denied caller is told in `WWW-Authenticate`.
+    /// The `WWW-Authenticate` header of denials.
     pub challenge: Challenge,
-    /// Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
-    /// [`Challenge::None`] does so by itself.
+    /// Denies every request with 403, so that callers can't distinguish an unknown route from a missing
+    /// scope. [`Challenge::None`] also does this.
     pub flat_403: bool,
-    /// Decides by the method of the request line even if a header overrides it. Only safe if nothing follows such headers.
+    /// Uses the method of the request line even if a header overrides it. This is only safe if nothing in the service
+    /// follows such headers.
     pub ignore_method_override: bool,
     /// Routes that need no token.
     pub public: Option<Arc<PublicRoutes>>,
-    /// Whether a browser's question before a cross-origin request needs a token.
+    /// Whether a CORS preflight request needs a token.
     pub cors_preflight: CorsPreflight,
 }
 
-/// How a gate decides the request that a browser sends before a cross-origin one: `OPTIONS` with `Origin` and
-/// `Access-Control-Request-Method`, and without a token.
+/// How a gate decides a CORS preflight, the request that a browser sends before a cross-origin one: `OPTIONS`
+/// with `Origin` and `Access-Control-Request-Method`, and without a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it passes or it doesn't")]
 pub enum CorsPreflight {
-    /// As any other request.
+    /// Like any other request.
     #[default]
     Deny,
-    /// It passes as a public route does, if the policy or the public routes declare the method that it asks about for this path.
+    /// Allowed like a public route, if the policy or the public routes declare the requested method for this path.
     Pass,
 }
 
 impl Rules {
-    /// The strict ones.
+    /// The strictest settings.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -51,7 +52,7 @@ impl Rules {
         }
     }
 
-    /// The answer to a request with this decision.
+    /// The result for a request with this decision.
     pub(crate) fn answer<'e, T>(
         &self,
         decision: Decision<'e>,
@@ -66,10 +67,11 @@ impl Rules {
         }
     }
 
-    /// What the caller of a denied request is told; `None` for an allow.
+    /// The response to a denied request; `None` for an allow.
     ///
-    /// An `Authorization` that could not be read is said to be so: `credentials_are_readable` is false for
-    /// [`Credentials::Unreadable`](crate::Credentials::Unreadable).
+    /// `credentials_are_readable` is false for
+    /// [`Credentials::Unreadable`](crate::Credentials::Unreadable). The response then names the unreadable
+    /// header as the error.
     fn denial(&self, decision: &Decision<'_>, credentials_are_readable: bool) -> Option<Denial> {
         let Decision::Deny(deny) = decision else {
             return None;

@@ -1,4 +1,4 @@
-//! What comes of a question: an answer, or what the program must do first.
+//! The next step of a request: its result, or work that the program must do first.
 
 use core::fmt;
 
@@ -8,21 +8,21 @@ use crate::answer::Answer;
 use crate::matched::Matched;
 use crate::request::Request;
 
-/// What comes of a question to a [`Gate`](crate::Gate).
+/// The next step of a request, from a [`Gate`](crate::Gate).
 #[derive(Debug)]
 #[must_use = "a request that is not answered is not protected"]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
 pub enum Step<'e> {
-    /// The answer.
+    /// The result.
     Answer(Answer<'e>),
-    /// Keys must come first. Fetch what [`Gate::next_fetch`](crate::Gate::next_fetch) has, or wait for those who do, and then
-    /// [resume](crate::Gate::resume).
+    /// The request needs keys. Fetch what [`Gate::next_fetch`](crate::Gate::next_fetch) returns, or wait for other
+    /// fetches, and then [resume](crate::Gate::resume).
     Wait(Waiting),
-    /// Check this signature, and [say](crate::Gate::checked) whether it is right.
+    /// Check this signature, and [report](crate::Gate::checked) whether it is valid.
     CheckSignature(Checking),
 }
 
-/// A request that waits for keys. It is a value: dropping it leaves nothing.
+/// A request that waits for keys. You can drop it at any time.
 pub struct Waiting {
     pub(crate) held: Held,
     pub(crate) token: Box<str>,
@@ -31,27 +31,28 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Until when: ask [`Gate::is_over`](crate::Gate::is_over) after each report of a fetch.
+    /// The end of the wait: call [`Gate::is_over`](crate::Gate::is_over) after each report of a
+    /// fetch.
     #[must_use]
     pub const fn wait(&self) -> &Wait {
         &self.wait
     }
 }
 
-/// A request whose signature is to be checked by the program.
+/// A request whose signature the program must check.
 pub struct Checking {
     pub(crate) held: Held,
     pub(crate) check: SignatureCheck,
 }
 
 impl Checking {
-    /// What to check.
+    /// The signature to check.
     #[must_use]
     pub const fn check(&self) -> &SignatureCheck {
         &self.check
     }
 
-    /// Says the token's SHA-256: see [`SignatureCheck::hashed`].
+    /// Sets the token's SHA-256 hash: see [`SignatureCheck::hashed`].
     #[must_use]
     pub fn hashed(mut self, hash: &[u8]) -> Self {
         self.check = self.check.hashed(hash);
@@ -59,7 +60,8 @@ impl Checking {
     }
 }
 
-/// What is kept of a request until its answer. Nothing of its headers: a request that these make malformed is denied before.
+/// The parts of a request that are kept until its result. Its headers aren't, because a request that they make
+/// malformed is denied earlier.
 pub(crate) struct Held {
     method: Box<[u8]>,
     target: Box<[u8]>,
@@ -102,7 +104,7 @@ impl Held {
     }
 }
 
-// Written by hand: neither shows the token.
+// Written by hand, so that the token isn't shown.
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiting")

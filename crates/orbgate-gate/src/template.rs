@@ -1,6 +1,6 @@
-//! How routers write their templates, and the same as a policy writes it.
+//! Converts routers' templates to the syntax of policies.
 
-/// How a router writes the parameters of its templates.
+/// A router's syntax for parameters in templates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TemplateStyle {
@@ -14,11 +14,11 @@ pub enum TemplateStyle {
 }
 
 impl TemplateStyle {
-    /// A router's template as a policy writes it.
+    /// Converts a router's template to a policy's syntax.
     ///
-    /// A parameter for exactly one segment becomes `{name}`. What a policy's template cannot say, such as a wildcard, an
-    /// optional segment or a parameter within a segment, becomes `{*}`, which is the [same](crate::same_template) as
-    /// no template.
+    /// A parameter for exactly one segment becomes `{name}`. Anything that a policy's template can't express, such as a
+    /// wildcard, an optional segment or a parameter within a segment, becomes `{*}`, which doesn't
+    /// [match](crate::same_template) any template.
     ///
     /// ```
     /// use orbgate_gate::TemplateStyle;
@@ -62,10 +62,11 @@ impl TemplateStyle {
         }
     }
 
-    /// A segment without a parameter; none for a pattern.
+    /// A segment without a parameter; `None` for a pattern.
     ///
-    /// What a policy's literal may have is read as itself, even where some router has a pattern of it, as Express 4 of `a+b`. An
-    /// allowed request with that literal in its path has exactly that text there, so a route that is read so is not
+    /// Characters that are valid in a policy's literal are kept, even if some router reads them as a pattern, as
+    /// Express 4 reads `a+b`. A path that matches the allowed literal contains exactly that string, so keeping the
+    /// literal never makes a different route look like the one that was decided.
     /// taken for more than the route that was decided.
     fn literal(self, segment: &str) -> Option<String> {
         if self == Self::Braces && !segment.is_empty() && segment.bytes().all(|byte| byte == b'*') {
@@ -75,7 +76,8 @@ impl TemplateStyle {
         let mut rest = segment.bytes();
         while let Some(byte) = rest.next() {
             let literal = match (self, byte) {
-                // To Express, which reads regular expressions, a letter is another thing then.
+                // Express, which reads regular expressions, gives an escaped letter another
+                // meaning.
                 (Self::Colons, b'\\') => rest.next().filter(|next| is_mark(*next)),
                 (Self::Colons, b':') => rest.next().filter(|next| *next == b':'),
                 (Self::Colons, b'*') => None,
@@ -92,7 +94,8 @@ enum Segment<'t> {
     Parameter(&'t str),
 }
 
-/// The segments of a template; a slash within brackets, as in `{id:[^/]+}`, is not between two.
+/// The segments of a template. A slash within brackets, as in `{id:[^/]+}`, doesn't separate
+/// segments.
 fn segments(template: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
     template.split(move |character| {
@@ -114,7 +117,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name) && !name.ends_with("...")
 }
 
-/// What a literal of a policy can have besides letters and digits.
+/// The characters that a policy's literal can contain besides letters and digits.
 fn is_mark(byte: u8) -> bool {
     orbgate::is_literal(byte) && !byte.is_ascii_alphanumeric()
 }
@@ -186,7 +189,8 @@ mod tests {
 
     #[test]
     fn every_literal_of_a_policy_can_be_spelled() {
-        // As RFC 3986 has them in a segment, without the `;` of parameters (P8).
+        // The characters that RFC 3986 allows in a segment, except `;`, which starts parameters
+        // (P8).
         const MARKS: &str = "-._~!$&'()*+,=:@";
         for other in ('\0'..='\u{ff}').filter(|c| !MARKS.contains(*c)) {
             if !other.is_ascii_alphanumeric() && other != '/' {
@@ -196,13 +200,13 @@ mod tests {
         }
         for byte in MARKS.chars() {
             let policy = format!("/a{byte}b/{{id}}/{byte}");
-            // What gin, echo and Fastify have as it is; to them, only two marks mean something else.
+            // The spelling in gin, echo and Fastify, for which only two characters are special.
             let plain = match byte {
                 ':' => "/a::b/:id/::".to_owned(),
                 '*' => r"/a\*b/:id/\*".to_owned(),
                 _ => format!("/a{byte}b/:id/{byte}"),
             };
-            // An asterisk alone is a wildcard of chi and Spring.
+            // A single asterisk is a wildcard in chi and Spring.
             let braces = policy.replace("/*", "/{*}");
             let table = [
                 (Braces, policy.clone(), &braces),

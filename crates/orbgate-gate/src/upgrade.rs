@@ -1,9 +1,9 @@
-//! Upgrades of a connection: one that would carry requests that no gate sees.
+//! Detects connection upgrades that would carry requests past the gate.
 
 /// Whether these values of `Upgrade` list `h2c`.
 ///
-/// A server that accepts it answers 101, and reads further requests from the same connection as HTTP/2. A gate or a proxy that
-/// decided the first one sees none of them.
+/// A server that accepts the upgrade answers 101, and reads further requests from the same connection as HTTP/2. The
+/// gate or proxy that decided the first request sees none of them.
 pub(crate) fn lists_h2c(values: &[&[u8]]) -> bool {
     let mut protocols = values
         .iter()
@@ -11,10 +11,11 @@ pub(crate) fn lists_h2c(values: &[&[u8]]) -> bool {
     protocols.any(is_h2c)
 }
 
-/// Whether any server could read this name as `h2c`, with whatever is around it.
+/// Whether any server could read this name as `h2c`, regardless of surrounding characters.
 ///
-/// Netty drops spaces even inside the name, Jetty quotes and backslashes, Python's servers spaces beyond ASCII, and others a
-/// version or parameter after the name. So only letters and digits count. No registered name contains these three.
+/// Netty drops spaces even inside the name, Jetty drops quotes and backslashes, Python's servers drop non-ASCII spaces,
+/// and others drop a version or parameter after the name. So only letters and digits count. No registered name contains
+/// these three characters.
 fn is_h2c(protocol: &[u8]) -> bool {
     let mut last = [0; 3];
     let letters = protocol.iter().filter(|byte| byte.is_ascii_alphanumeric());

@@ -1,4 +1,4 @@
-//! What operators ask: is it alive, is it ready, what has it counted?
+//! Serves health, readiness and metrics to operators.
 
 use core::net::IpAddr;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Admin {
 }
 
 impl Entrance for Admin {
-    /// Nothing is decided here, so the address says who may ask.
+    /// Nothing is decided here, so access is controlled by the address only.
     fn trusts(&self, _: Option<IpAddr>) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! The answers, in each protocol's own terms: one table of modes and decisions.
+//! The responses of each protocol, in one table of modes and decisions.
 
 use std::borrow::Cow;
 
@@ -12,32 +12,32 @@ use orbgate_tower::Verified;
 use crate::mode::Mode;
 use crate::promises::{Promises, denied, values};
 
-/// An answer over HTTP. Those to questions have no body.
+/// A response over HTTP. Responses to authorization requests have no body.
 pub(crate) type HttpAnswer = Response<Full<Bytes>>;
 
-/// The status with which a question is refused that was not decided.
+/// The status of an authorization request that was rejected without a decision.
 pub(crate) const REFUSED: StatusCode = StatusCode::FORBIDDEN;
 
-/// The status past the limits: an error of capacity, and the one that no decision has.
+/// The status when a limit is exceeded. It means lack of capacity, and no decision has it.
 pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
-/// The one status that every proxy takes for an allow. Envoy denies with 204.
+/// The one status that every proxy reads as an allow. Envoy denies on a 204.
 pub(crate) const ALLOWED: StatusCode = StatusCode::OK;
 
-/// Envoy takes away what this names, from the request that it passes on.
+/// Envoy removes the headers listed here from the request that it forwards.
 pub(crate) const REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
 
-/// The status of a denial as a mode has it, from the status by the rules alone.
+/// The status of a denial in a mode, given the status that the rules determine.
 pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
     let status = StatusCode::from_u16(status).unwrap_or(REFUSED);
     match mode {
-        // nginx makes 500 of all others.
+        // nginx turns all other statuses into 500.
         Mode::Nginx if status != StatusCode::UNAUTHORIZED => StatusCode::FORBIDDEN,
         _ => status,
     }
 }
 
-/// The answer to a question that was decided.
+/// The response to an authorization request that was decided.
 pub(crate) fn answer<T: Verified>(
     mode: Mode,
     promises: &Promises,
@@ -66,7 +66,7 @@ pub(crate) fn answer<T: Verified>(
     response
 }
 
-/// The headers with which a denial explains itself to the client.
+/// The headers that explain a denial to the client.
 pub(crate) fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let challenge = denial.www_authenticate.as_ref().map(Cow::as_ref);
     let said = [
@@ -77,7 +77,7 @@ pub(crate) fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, He
         .filter_map(|(name, value)| Some((name, HeaderValue::try_from(value?).ok()?)))
 }
 
-/// The answer to what was not decided: a denial that says nothing.
+/// The response to a request that wasn't decided: a denial without an explanation.
 pub(crate) fn refused(promises: &Promises, status: StatusCode) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     *response.status_mut() = status;
@@ -92,7 +92,7 @@ mod tests {
     use super::{ALLOWED, OVERLOADED, REFUSED, shown};
     use crate::mode::Mode;
 
-    /// The table of the README: one row a decision, one column a mode.
+    /// The table of the README: one row per decision, one column per mode.
     fn table() -> String {
         let modes = Mode::of_proxies().count();
         let head = Mode::of_proxies().map(|(name, _)| format!(" `{name}` |"));

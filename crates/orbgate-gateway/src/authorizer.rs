@@ -1,4 +1,4 @@
-//! What answers the proxies of one listener.
+//! Responds to the proxies of one listener.
 
 use core::net::IpAddr;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -19,10 +19,10 @@ use crate::mode::Mode;
 use crate::question::Question;
 use crate::state::State;
 
-/// Answers proxies of one mode, at one place.
+/// Responds to proxies of one mode at one listener.
 #[derive(Debug)]
 pub(crate) struct Authorizer {
-    /// Which of the listeners it is.
+    /// The index of the listener.
     index: usize,
     mode: Mode,
     current: Arc<ArcSwap<State>>,
@@ -52,10 +52,11 @@ impl Authorizer {
         self.mode
     }
 
-    /// A place among the questions under way; none, and noted, if all are taken. It comes before anything is read.
+    /// A permit for an authorization request. `None`, and an error is recorded, if all permits are in use. It is taken
+    /// before anything is read.
     ///
-    /// Questions that wait for keys take no place, because callers can make them wait with forged tokens. Their own limit is that
-    /// of the keys.
+    /// Requests that wait for keys don't hold a permit, because clients can make them wait with forged tokens. They
+    /// have the limit of the keys instead.
     pub(crate) fn permit(&self) -> Option<Permit<'_>> {
         let permit = Permit::new(&self.under_way);
         let waiting = self.current.load().keys.fetcher.waiting();
@@ -69,12 +70,12 @@ impl Authorizer {
         Some(permit)
     }
 
-    /// The answer to what is not read, because there is too much.
+    /// The response to a request that isn't read, because there are too many.
     pub(crate) fn past_capacity(&self) -> HttpAnswer {
         refused(&self.current.load().config.promises, OVERLOADED)
     }
 
-    /// The answer to a question, or to what is none.
+    /// The response to an authorization request, or to an invalid one.
     pub(crate) async fn ask(&self, question: Result<Question<'_>, RequestError>) -> HttpAnswer {
         let state = self.current.load_full();
         let promises = &state.config.promises;
@@ -99,11 +100,11 @@ impl Authorizer {
     }
 }
 
-/// A question under way, until this is dropped.
+/// A running authorization request, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit<'a> {
     under_way: &'a AtomicUsize,
-    /// How many there are with it.
+    /// The number of running requests, including this one.
     number: usize,
 }
 

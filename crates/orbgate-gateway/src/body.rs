@@ -1,4 +1,4 @@
-//! The body of a request, with a limit on its bytes and on its time.
+//! Reads a request's body, with limits on its size and time.
 
 use core::time::Duration;
 
@@ -6,18 +6,19 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
-/// Why there is no body.
+/// Why the body couldn't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     TooLarge,
     TooSlow,
-    /// It ended before its end, or is in no right form.
+    /// It ended early, or its encoding is invalid.
     NotWhole,
 }
 
-/// A whole body, of at most that number of bytes.
+/// The whole body, up to this number of bytes.
 ///
-/// It is copied as it comes. To keep its pieces would take forty bytes for each where each has one.
+/// It is copied as it arrives. Keeping its chunks would take forty bytes for each, even if each
+/// contains one byte.
 pub(crate) async fn whole(
     mut body: Incoming,
     most: usize,

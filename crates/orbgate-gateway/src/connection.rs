@@ -1,4 +1,4 @@
-//! Connections: who may have one, how many there are, and how they end.
+//! Connections: which are accepted, their limits, and how they end.
 
 use core::convert::Infallible;
 use core::error::Error;
@@ -27,68 +27,68 @@ use crate::errors::RequestError;
 use crate::fragment::WithoutFragments;
 use crate::listen::{Listener, Stream};
 
-/// What is spoken at an address.
+/// The protocol at an address.
 pub(crate) enum Protocol {
     /// HTTP/1.0 and HTTP/1.1.
     Http1,
-    /// HTTP/2 from the first byte, as gRPC has it.
+    /// HTTP/2 from the first byte, as in gRPC.
     Http2,
 }
 
-/// Who may connect to an address, and how.
+/// Which clients can connect to an address, and how.
 pub(crate) trait Entrance: Send + Sync + 'static {
     /// Whether this address may connect; a Unix socket has none.
     fn trusts(&self, peer: Option<IpAddr>) -> bool;
 
-    /// What TLS is spoken with; none without it.
+    /// The TLS settings; `None` without TLS.
     fn tls(&self) -> Option<Arc<ServerConfig>> {
         None
     }
 
-    /// Whether the target of a request is what is asked about.
+    /// Whether the request's own target is the one to authorize.
     fn asks_by_target(&self) -> bool {
         false
     }
 
-    /// Notes why a connection is not served.
+    /// Records why a connection isn't served.
     fn note(&self, error: RequestError);
 }
 
-/// What answers at an address.
+/// The service at an address.
 pub(crate) trait Service: Send + Sync + 'static {
     type Entrance: Entrance;
 
-    /// The bodies of its answers.
+    /// The body type of its responses.
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
 
     const PROTOCOL: Protocol;
 
     fn entrance(&self) -> &Self::Entrance;
 
-    /// The answer to whatever is asked on a connection past the limit. Nothing is decided.
+    /// The response to any request on a connection over the limit. Nothing is decided.
     fn overloaded(
         &self,
         request: Request<Incoming>,
     ) -> impl Future<Output = Response<Self::Body>> + Send;
 
-    /// The answer to a request.
+    /// The response to a request.
     fn answer(
         &self,
         request: Request<Incoming>,
     ) -> impl Future<Output = Response<Self::Body>> + Send;
 }
 
-/// After an error of `accept`, such as too many open files, there is time for connections to end.
+/// The pause after an error of `accept`, such as too many open files, so that connections can end.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long telling one may take, with the handshake of TLS.
+/// The time limit for responding on a connection over the limit, including the TLS handshake.
 const TELLING: Duration = Duration::from_secs(1);
 
-/// How long the rest of a question, or of a handshake, may take once the listener is told to stop. A client that says nothing would hold it
-/// for as long as it drains.
+/// The time limit for the rest of a request or handshake after the listener is told to stop. Otherwise a silent client
+/// could hold the listener for the whole drain time.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Serves an address until it is told to stop, and then ends what is under way.
+/// Serves an address until it is told to stop, and then finishes the running requests.
 pub(crate) async fn serve<S: Service>(
     service: Arc<S>,
     listener: Listener,
@@ -134,12 +134,12 @@ pub(crate) async fn serve<S: Service>(
         }
     }
     drop(listener);
-    // Each has given its permit back once it has ended.
+    // Each connection returns its permit when it ends.
     let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
     let _ = tokio::time::timeout(limits.drain, connections.acquire_many(all)).await;
 }
 
-/// Answers on a connection until it ends, asks nothing any more, or the listener is told to stop.
+/// Serves a connection until it ends, becomes idle, or the listener is told to stop.
 async fn answer<S: Service>(
     service: Arc<S>,
     (stream, peer): (Box<dyn Stream>, Option<IpAddr>),
@@ -180,7 +180,7 @@ async fn answer<S: Service>(
         let (service, asking) = (Arc::clone(&answering), Asking::begin(&activity));
         async move {
             let _asking = asking;
-            // `trusted_proxies` may have changed since it connected.
+            // `trusted_proxies` might have changed since the connection was made.
             if !service.entrance().trusts(peer) {
                 service.entrance().note(RequestError::UntrustedPeer);
                 return Err(Untrusted);
@@ -192,13 +192,14 @@ async fn answer<S: Service>(
         Protocol::Http1 => end(one.serve_connection(stream, answer), enough, limits.drain).await,
         Protocol::Http2 => end(two.serve_connection(stream, answer), enough, limits.drain).await,
     };
-    // How else a connection ends is its other side's business: what was asked is answered and counted.
+    // Other errors of a connection are the client's problem: its requests were answered and counted.
     if ended.is_err_and(|error| error.is_parse_too_large()) {
         service.entrance().note(RequestError::HeadersTooLarge);
     }
 }
 
-/// Why a connection ends without an answer: its address isn't trusted any longer.
+/// The error that ends a connection without a response, because its address isn't trusted any
+/// longer.
 #[derive(Debug)]
 struct Untrusted;
 
@@ -210,8 +211,8 @@ impl fmt::Display for Untrusted {
 
 impl Error for Untrusted {}
 
-/// Serves a connection to its end; once there is enough, to that of what is under way, which may take as long as `drain`, and until
-/// the other side is silent.
+/// Serves a connection to its end. After a stop, serves only the running requests, for at most `drain`, and stops
+/// earlier if the client is silent.
 async fn end<C: GracefulConnection<Error = hyper::Error>>(
     connection: C,
     (enough, silent): (impl Future<Output = ()>, impl Future<Output = ()>),
@@ -231,12 +232,13 @@ async fn end<C: GracefulConnection<Error = hyper::Error>>(
     ended.await.unwrap_or(Ok(()))
 }
 
-/// When something was asked on a connection. hyper's limits on time end with a head over HTTP/1, and with an answered ping over
-/// HTTP/2: a client that reads no answer, or asks nothing and answers pings, would have its connection for ever.
+/// When requests ran on a connection. hyper's time limits end with the headers in HTTP/1, and with an answered ping in
+/// HTTP/2. A client that reads no response, or that sends no request and answers pings, could otherwise keep its
+/// connection for ever.
 struct Activity {
     start: Instant,
     under_way: AtomicUsize,
-    /// When the last answer was there, in milliseconds after the start.
+    /// When the last response was ready, in milliseconds after the start.
     answered: AtomicU64,
 }
 
@@ -249,7 +251,7 @@ impl Activity {
         }
     }
 
-    /// Ends once nothing has been asked for as long as this, and nothing is under way.
+    /// Ends when no request has arrived for this long and none is running.
     async fn silence(&self, patience: Duration) {
         loop {
             let answered = Duration::from_millis(self.answered.load(Ordering::Relaxed));
@@ -260,14 +262,14 @@ impl Activity {
             match (is_quiet, left) {
                 (true, Duration::ZERO) => return,
                 (true, left) => tokio::time::sleep(left).await,
-                // Its answer begins a new silence.
+                // Its response starts a new idle period.
                 (false, _) => tokio::time::sleep(patience).await,
             }
         }
     }
 }
 
-/// A question that is under way.
+/// A running request.
 struct Asking(Arc<Activity>);
 
 impl Asking {
@@ -285,7 +287,7 @@ impl Drop for Asking {
     }
 }
 
-/// Says on a connection past the limit that it is one, and ends it.
+/// Responds on a connection over the limit that there are too many, and ends it.
 async fn tell<S: Service>(
     service: Arc<S>,
     stream: Box<dyn Stream>,
@@ -311,7 +313,7 @@ async fn tell<S: Service>(
     };
 }
 
-/// The connection itself, or TLS over it; none if the other side does not come to terms in time.
+/// The connection itself, or TLS over it. `None` if the handshake fails or takes too long.
 async fn secured<E: Entrance>(
     entrance: &E,
     stream: Box<dyn Stream>,
@@ -335,7 +337,7 @@ fn http1(limits: Limits) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.idle)
-        // The buffer alone would let a head pass that comes with one read.
+        // Without this, headers that arrive in one read could exceed the buffer's limit.
         .max_header_size(limits.header_bytes)
         .max_buf_size(limits.header_bytes);
     http
@@ -346,9 +348,9 @@ fn http2(limits: Limits) -> http2::Builder<TokioExecutor> {
     let mut http = http2::Builder::new(TokioExecutor::new());
     http.timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
-        // Those that wait for keys, too.
+        // Includes requests that wait for keys.
         .max_concurrent_streams(number(limits.questions.saturating_add(limits.connections)))
-        // h2 refuses a list as long as its limit.
+        // h2 rejects a header list that is exactly as long as its limit.
         .max_header_list_size(number(limits.header_bytes.saturating_add(1)));
     http
 }

@@ -1,38 +1,40 @@
-//! Questions that are no questions: counted, and said in the log.
+//! Invalid authorization requests, which are counted and logged.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Why a question is refused without a decision.
+/// Why an authorization request is rejected without a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestError {
     /// The connection comes from an address that is not among `trusted_proxies`.
     UntrustedPeer,
-    /// TLS was not agreed on: a wrong certificate of the client, none, or no TLS at all.
+    /// The TLS handshake failed: the client's certificate is invalid or missing, or the client
+    /// doesn't use TLS.
     Handshake,
-    /// There are more connections than the limit, and this one is told so.
+    /// There are more connections than the limit, and this one gets a response.
     TooManyConnections,
-    /// There are more of these than can be told.
+    /// There are more connections over the limit than can get a response.
     ConnectionDropped,
-    /// There are more questions under way than the limit.
+    /// There are more running requests than the limit.
     Overloaded,
-    /// A header that must have the method or the target is not there.
+    /// A header that must contain the method or the target is missing.
     Missing(&'static str),
-    /// It is there more than once.
+    /// The header occurs more than once.
     Repeated(&'static str),
-    /// A header names a method or a target in the way of another protocol.
+    /// A header names a method or a target in the form of another protocol.
     Foreign,
-    /// A head, or the headers in a message, have more bytes than the limit.
+    /// The headers of a request, or those in a message, exceed the limit.
     HeadersTooLarge,
-    /// A message has more bytes than the limit.
+    /// A message exceeds the limit.
     MessageTooLarge,
-    /// A message is no question, is not there in time, or may not have its target as it came.
+    /// A message can't be parsed, doesn't arrive in time, or might not contain the target as
+    /// received.
     Unclear,
 }
 
 impl RequestError {
-    /// How many there are.
+    /// The number of variants.
     const COUNT: usize = 11;
 
     const fn index(self) -> usize {
@@ -51,7 +53,7 @@ impl RequestError {
         }
     }
 
-    /// The label of the counter.
+    /// The counter's label.
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::UntrustedPeer => "untrusted_peer",
@@ -91,11 +93,11 @@ impl fmt::Display for RequestError {
     }
 }
 
-/// Counts the errors of a listener. A line of the log a second is enough for each kind, because a client may cause them.
+/// Counts the errors of a listener. Logs at most one line per second for each kind, because clients can cause them.
 #[derive(Debug)]
 pub(crate) struct ErrorLog {
     listener: String,
-    /// When each kind was said last, in seconds.
+    /// When each kind was last logged, in seconds.
     said: [AtomicU64; RequestError::COUNT],
 }
 

@@ -1,4 +1,4 @@
-//! The files that a gateway is told about: regular ones, of a size that one of them may have.
+//! Reads the files in a gateway's configuration: regular files, up to a maximum size.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use orbgate::policy::{Policy, PolicyFile};
 
-/// What is in a file. A pipe would let its reader wait for ever, and a log that is named by mistake would take all memory.
+/// The contents of a file. Reading a pipe could block for ever, and a log that is named by mistake would use all
+/// memory.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let bytes = PolicyFile::read(path)?.into_bytes();
     if u64::try_from(bytes.len()).is_ok_and(|length| length <= Policy::MAX_BYTES) {
@@ -16,7 +17,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
-/// The same as text.
+/// The contents as a string.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
     let text = String::from_utf8(read(path)?);
     text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
@@ -25,9 +26,9 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
 /// How a file marks its end. A half-written file has no mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// By YAML's end marker.
+    /// With YAML's end marker.
     pub(crate) marked: bool,
-    /// By one that carries a seal. A reader refuses a wrong one.
+    /// With a marker that has a seal. The file's reader rejects a wrong seal.
     pub(crate) sealed: bool,
 }
 
@@ -39,7 +40,7 @@ impl Ending {
         }
     }
 
-    /// Checks how a version ends, compared with the previous one.
+    /// Checks how a version ends, compared with the previous version.
     pub(crate) const fn error_after(
         self,
         former: Self,
@@ -57,7 +58,7 @@ impl Ending {
     }
 }
 
-/// Replaces a file at once and on the disk. After a crash, it has either the old content or the new content.
+/// Replaces a file atomically and durably. After a crash, it has either the old or the new contents.
 pub(crate) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = File::create(&beside)?;

@@ -1,4 +1,4 @@
-//! A `#` in a target: the type of URIs drops it with what follows, and then nothing tells that it was there.
+//! Detects a `#` in a target. The URI type would silently drop it and everything after it.
 
 use core::pin::Pin;
 use core::task::{Context, Poll, ready};
@@ -6,12 +6,14 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream in which each `#` is a byte that no head of a request may have, so that such a request is malformed.
+/// A stream that replaces each `#` with a byte that is invalid in a request's headers, so that such a request is
+/// malformed.
 ///
-/// For a listener whose target is that of the request itself. What else has a `#`, a header or a body, is no part of a question.
+/// Use it for a listener that authorizes the request's own target. A `#` elsewhere, in a header or a body, isn't part
+/// of an authorization request.
 pub(crate) struct WithoutFragments<S>(pub(crate) S);
 
-/// DEL, which neither a target nor a header's value may have (RFC 9110, 5.5; RFC 3986, 2).
+/// DEL, which neither a target nor a header value can contain (RFC 9110, 5.5; RFC 3986, 2).
 const REFUSED: u8 = 0x7f;
 
 impl<S: AsyncRead + Unpin> AsyncRead for WithoutFragments<S> {

@@ -1,4 +1,5 @@
-//! Envoy's `ext_authz` over gRPC: question and answer as messages. The answer is that over HTTP in other words.
+//! Envoy's `ext_authz` over gRPC: requests and responses as messages. The responses are equivalent to those
+//! over HTTP.
 
 use core::convert::Infallible;
 use core::future::{Ready, ready};
@@ -30,7 +31,7 @@ use crate::errors::RequestError;
 use crate::mode::{Mode, is_foreign};
 use crate::question::{Headers, Question};
 
-/// Codes of gRPC.
+/// gRPC status codes.
 mod code {
     pub(super) const OK: i32 = 0;
     pub(super) const PERMISSION_DENIED: i32 = 7;
@@ -39,27 +40,28 @@ mod code {
     pub(super) const UNAUTHENTICATED: i32 = 16;
 }
 
-/// The largest message: headers, and a body where Envoy is set to send it, of which nothing is read.
+/// The maximum size of a message: headers and, if Envoy is configured to send it, a body, which is
+/// ignored.
 const LARGEST: usize = 1024 * 1024;
 
-/// What is before a message: whether it is compressed, and its length.
+/// The bytes before a message: whether it is compressed, and its length.
 const BEFORE: usize = 5;
 
-/// What is asked.
+/// The path of the gRPC method.
 const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
-/// Answers Envoys in messages.
+/// Responds to Envoy in gRPC messages.
 ///
-/// A message that cannot be read is denied in a message, too: where `failure_mode_allow` is set, Envoy takes a status of gRPC for an
-/// allow. So there is no server of gRPC here, which would answer with one.
+/// A message that can't be read is also denied with a message, because with `failure_mode_allow`, Envoy treats a gRPC
+/// error status as an allow. A gRPC server library would respond with such a status, so none is used.
 pub(crate) struct Grpc {
     authorizer: Arc<Authorizer>,
     limits: Limits,
 }
 
-/// The body of an answer: a message, and the status of the call after it.
+/// The body of a response: a message, followed by the status of the call.
 type GrpcBody = WithTrailers<Full<Bytes>, Ready<Option<Result<HeaderMap, Infallible>>>>;
 
 impl Grpc {
@@ -115,21 +117,21 @@ impl Service for Grpc {
     }
 }
 
-/// The message in these bytes.
+/// The message encoded in these bytes.
 fn only(mut bytes: Bytes) -> Result<CheckRequest, RequestError> {
     let (flag, length) = match bytes.get(..BEFORE) {
         Some(&[flag, a, b, c, d]) => (flag, u32::from_be_bytes([a, b, c, d])),
         _ => return Err(RequestError::Unclear),
     };
     bytes.advance(BEFORE);
-    // A compressed one would be as large as its client likes.
+    // A compressed message could expand to any size.
     if flag != 0 || usize::try_from(length) != Ok(bytes.len()) {
         return Err(RequestError::Unclear);
     }
     CheckRequest::decode(bytes).map_err(|_| RequestError::Unclear)
 }
 
-/// An answer to a call: a message, or none, and the status of gRPC.
+/// A response to a call: an optional message, and the gRPC status.
 fn response(message: Option<CheckResponse>, status: i32) -> Response<GrpcBody> {
     let mut bytes = BytesMut::new();
     if let Some(message) = message {
@@ -148,12 +150,12 @@ fn response(message: Option<CheckResponse>, status: i32) -> Response<GrpcBody> {
     response
 }
 
-/// The question of a message.
+/// The authorization request in a message.
 ///
-/// Its headers are counted as HTTP/2 counts them, with 32 bytes more for each (RFC 9113, 6.5.2).
+/// Its headers are counted as in HTTP/2, with 32 additional bytes for each (RFC 9113, 6.5.2).
 ///
-/// With `encode_raw_headers` Envoy sends headers as bytes, one item a line. Without, it joins lines by `,`, and writes `!` for bytes
-/// that are not UTF-8: then nothing tells what a `!` in the path was.
+/// With `encode_raw_headers`, Envoy sends headers as bytes, one item for each line. Without it, Envoy joins lines with
+/// `,` and replaces bytes that aren't UTF-8 with `!`, so the original of a `!` in the path is unknown.
 fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'_>, RequestError> {
     let attributes = request.attributes.as_ref();
     let http = attributes.and_then(|attributes| attributes.request.as_ref()?.http.as_ref());
@@ -186,7 +188,7 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
     Ok(Question::new(method, target, Headers::of(headers)))
 }
 
-/// The headers, with their names in lower case as Envoy has them.
+/// The headers, with their names in lower case, as Envoy sends them.
 fn headers(http: &HttpRequest) -> Vec<(&str, &[u8])> {
     match &http.header_map {
         Some(map) => {
@@ -210,7 +212,7 @@ fn headers(http: &HttpRequest) -> Vec<(&str, &[u8])> {
     }
 }
 
-/// An answer as a message. It is never the default one, which Envoy takes for an allow.
+/// A response as a message. It is never the default message, which Envoy treats as an allow.
 fn message(answer: &HttpAnswer) -> CheckResponse {
     let is_allow = answer.status() == ALLOWED;
     let code = match answer.status() {
@@ -248,7 +250,7 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
     }
 }
 
-/// Headers that take the place of what is there.
+/// Headers that replace existing ones.
 fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     let options = texts(headers).map(|(key, value)| HeaderValueOption {
         header: Some(pb::HeaderValue {
@@ -262,8 +264,8 @@ fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     options.collect()
 }
 
-/// The same for other filters of Envoy: logs, rate limits, RBAC. A charge is a number there, as rate limits need it, and isn't there
-/// if no amount is stated.
+/// The same values for other Envoy filters: logs, rate limits, RBAC. A charge is a number, as rate limits require, and
+/// is absent if no amount is stated.
 fn metadata(headers: &HeaderMap) -> Struct {
     let fields = texts(headers).filter_map(|(name, value)| {
         let kind = match name.ends_with("-charge") {
@@ -316,7 +318,7 @@ mod tests {
         Ok(question.request().target.to_owned())
     }
 
-    /// A request with these lines of headers as bytes.
+    /// A request with these header lines as bytes.
     fn raw(path: &str, lines: &[(&str, &[u8])]) -> HttpRequest {
         let headers = lines.iter().map(|(key, value)| HeaderValue {
             key: (*key).to_owned(),
@@ -410,7 +412,7 @@ mod tests {
             assert_eq!(denied.status.unwrap().code, i32::from(status.as_u16()));
             assert_eq!(denied.headers.len(), 8);
         }
-        // Nothing but the status decides; the answer of hyper's default is 200.
+        // Only the status decides; hyper's default response is 200.
         let allowed = message(&HttpAnswer::default());
         assert_eq!(allowed.status.as_ref().unwrap().code, 0);
         assert!(matches!(

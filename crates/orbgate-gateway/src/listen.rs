@@ -1,4 +1,4 @@
-//! Where the gateway listens: an address of TCP or a Unix socket.
+//! Listens on a TCP address or a Unix socket.
 
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 
-/// An address to listen at.
+/// An address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
     /// An IP address and a port.
     Tcp(SocketAddr),
-    /// The path of a socket: who may write to it may ask.
+    /// The path of a socket. Any program that can write to it can send requests.
     Unix(PathBuf),
 }
 
@@ -43,17 +43,17 @@ impl fmt::Display for Address {
     }
 }
 
-/// A connection of either sort.
+/// A connection of either kind.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// An open place. Dropping it takes a Unix socket away that it has made.
+/// A listening socket. Dropping it removes the Unix socket that it created.
 #[derive(Debug)]
 pub(crate) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, PathBuf),
-    /// A Unix socket that the service manager has made, and keeps.
+    /// A Unix socket that the service manager created and keeps.
     Passed(UnixListener),
 }
 
@@ -68,7 +68,7 @@ impl Listener {
         }
     }
 
-    /// The next connection, and its address, which a Unix socket does not have.
+    /// The next connection, and its address. A Unix socket has no address.
     pub(crate) async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<IpAddr>)> {
         match self {
             Self::Tcp(listener) => {
@@ -91,7 +91,7 @@ impl Drop for Listener {
     }
 }
 
-/// Takes away the socket of a program that has ended; anything else stays where it is, and is an error.
+/// Removes the socket of a program that has ended. Anything else at the path is kept, and is an error.
 async fn take_away(path: &Path) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else {
         return Ok(());

@@ -1,11 +1,11 @@
-//! The log: lines of JSON on standard error. No line has a token, a path or a query.
+//! Logs JSON lines to standard error. A line never contains a token, a path or a query.
 
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Starts it, once for the program.
+/// Starts logging, once for the program.
 pub(crate) fn start() {
     let lines = tracing_subscriber::fmt::layer()
         .json()

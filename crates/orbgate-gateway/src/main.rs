@@ -1,4 +1,4 @@
-//! The program of the gateway: `orbgate-gateway --config gateway.yaml`.
+//! The gateway's program: `orbgate-gateway --config gateway.yaml`.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -25,7 +25,7 @@ Answers proxies that ask whether a request may pass: FILE says where and by whic
   -h, --help     Prints this
   -V, --version  Prints the version";
 
-/// What it is asked.
+/// The requested action.
 enum Asked {
     Help,
     Version,
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Reads the arguments, in any order, or says what is wrong with them.
+/// Parses the arguments, in any order, or returns an error message.
 fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String> {
     let (mut file, mut is_check, mut addresses) = (None, false, None);
     while let Some(argument) = arguments.next() {
@@ -115,7 +115,7 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
     }
 }
 
-/// Says what a probe has found: 1 if there is something.
+/// Prints the findings of a probe. Exits with 1 if there are any.
 fn found(result: Result<Vec<String>, StartError>) -> ExitCode {
     match result {
         Ok(findings) if findings.is_empty() => {

@@ -1,30 +1,32 @@
-//! The protocols of proxies, and the headers in which each names method and target.
+//! The protocols of proxies, and the headers in which each sends method and target.
 
 orbgate_yaml::document! {
-    /// How a proxy asks. A listener has exactly one mode, and reads no header of another.
+    /// The protocol of a listener. Each listener has exactly one mode, and reads no header of
+    /// another mode.
     pub(crate) enum Mode {
         /// nginx's `auth_request`.
         Nginx: "nginx",
         /// Caddy's `forward_auth`, Traefik's `ForwardAuth`, the Lua script for HAProxy.
         ForwardAuth: "forward_auth",
-        /// Envoy's `ext_authz` over HTTP: the question is the request itself, without its body.
+        /// Envoy's `ext_authz` over HTTP: the client's request itself, without its body.
         EnvoyHttp: "envoy_http",
-        /// Envoy's `ext_authz` over gRPC: the question is a message.
+        /// Envoy's `ext_authz` over gRPC: a message.
         EnvoyGrpc: "envoy_grpc",
-        /// AuthZEN's Authorization API: no proxy's protocol, and the message has the question.
+        /// AuthZEN's Authorization API: not a proxy's protocol, but messages from any client.
         Authzen: "authzen",
     }
 }
 
 impl Mode {
-    /// Those of proxies, whose answers are statuses and headers.
+    /// The modes of proxies, in which responses are statuses and headers.
     #[cfg(test)]
     pub(crate) fn of_proxies() -> impl Iterator<Item = (&'static str, Self)> {
         let named = Self::NAMED.iter().copied();
         named.filter(|(_, mode)| *mode != Self::Authzen)
     }
 
-    /// The headers that have the method and the target; `None` where the question itself has them.
+    /// The headers with the method and the target; `None` if the request itself or a message
+    /// contains them.
     pub(crate) const fn headers(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Nginx => Some(["x-original-method", "x-original-uri"]),
@@ -34,7 +36,7 @@ impl Mode {
     }
 }
 
-/// Headers in which some proxy or server names a method or a target.
+/// Headers in which some proxy or server sends a method or a target.
 const NAMING: [&str; 9] = [
     "x-envoy-original-method",
     "x-envoy-original-path",
@@ -47,9 +49,10 @@ const NAMING: [&str; 9] = [
     "x-rewrite-url",
 ];
 
-/// Whether a header, in lower case, names a method or a target in a way that this mode does not read.
+/// Whether a header, in lower case, names a method or a target in a form that this mode doesn't read.
 ///
-/// Many servers read `X_Original_URI` as `X-Original-URI`, so the former is never one that a mode reads.
+/// Many servers treat `X_Original_URI` like `X-Original-URI`, so a mode never reads a name with
+/// underscores.
 pub(crate) fn is_foreign(name: &str, mode: Mode) -> bool {
     let dashed = |byte: u8| if byte == b'_' { b'-' } else { byte };
     let same = |known: &&str| known.bytes().eq(name.bytes().map(dashed));

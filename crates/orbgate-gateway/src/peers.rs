@@ -1,4 +1,4 @@
-//! Which addresses may ask: blocks of addresses, as `10.0.0.0/8`.
+//! The trusted addresses: blocks of addresses, such as `10.0.0.0/8`.
 
 use core::net::IpAddr;
 use core::str::FromStr;
@@ -6,21 +6,21 @@ use core::str::FromStr;
 /// A block of addresses (RFC 4632).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Its first address, as a number; the other bits are 0.
+    /// The first address as a number; all other bits are 0.
     first: u128,
     bits: u32,
     is_v4: bool,
 }
 
 impl Block {
-    /// Whether an address is in it. An IPv4 address that comes over IPv6 is one of IPv4.
+    /// Whether it contains an address. An IPv4 address mapped to IPv6 counts as IPv4.
     pub(crate) fn contains(self, address: IpAddr) -> bool {
         let (number, width, is_v4) = number(address.to_canonical());
         is_v4 == self.is_v4 && number & mask(self.bits, width) == self.first
     }
 }
 
-/// An address or a block. What is wrong with the text is the error.
+/// An address or a block. The error is a message.
 impl FromStr for Block {
     type Err = &'static str;
 

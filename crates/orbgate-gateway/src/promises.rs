@@ -1,9 +1,10 @@
-//! The headers that every answer has, so that no client's copy of them reaches a backend.
+//! The headers in every response, which replace any copies from the client before the request
+//! reaches a backend.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use orbgate::{Charge, Decision};
 
-/// What the promised headers say, in this order: the words after the prefix.
+/// The contents of the promised headers, in this order: the words after the prefix.
 pub(crate) const WORDS: [&str; 8] = [
     "Decision",
     "Status",
@@ -15,26 +16,27 @@ pub(crate) const WORDS: [&str; 8] = [
     "Token-Kind",
 ];
 
-/// What a promised header says where there is nothing to say. Caddy takes an empty value for a missing one, and would leave a
-/// client's copy in its place.
+/// The value of a promised header without a value. Caddy treats an empty value as a missing header, and would leave the
+/// client's copy in place.
 const NOTHING: &str = "-";
 
 /// The promised headers of a gateway.
 #[derive(Clone, Debug)]
 pub(crate) struct Promises {
     names: [HeaderName; WORDS.len()],
-    /// Their spellings with underscores, which many servers read alike: for proxies that can remove headers.
+    /// Their spellings with underscores, which many servers treat as equal, for proxies that can remove
+    /// headers.
     aliases: HeaderValue,
 }
 
-/// What they say in one answer.
+/// The values of one response.
 pub(crate) type Values = [HeaderValue; WORDS.len()];
 
 impl Promises {
-    /// The prefix unless it is set.
+    /// The default prefix.
     pub(crate) const PREFIX: &'static str = "X-Orb-";
 
-    /// The headers of this prefix. What is wrong with it is the error.
+    /// The headers with this prefix. The error is a message.
     pub(crate) fn new(prefix: &str) -> Result<Self, &'static str> {
         const TAKEN: [&str; 3] = ["x-forwarded-", "x-original-", "x-envoy-"];
         let lower = prefix.to_ascii_lowercase();
@@ -63,14 +65,14 @@ impl Promises {
         Ok(Self { names, aliases })
     }
 
-    /// Writes them all.
+    /// Writes all headers.
     pub(crate) fn write(&self, values: Values, headers: &mut HeaderMap) {
         for (name, value) in self.names.iter().zip(values) {
             headers.insert(name, value);
         }
     }
 
-    /// Their names, in the order of what they say.
+    /// The names, in the order of the values.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(HeaderName::as_str)
     }
@@ -80,9 +82,9 @@ impl Promises {
     }
 }
 
-/// What is promised of a decision.
+/// The promised values for a decision.
 ///
-/// A denial says nothing of scope and route, because proxies show its headers to the client.
+/// For a denial, scope and route are left out, because proxies show these headers to the client.
 pub(crate) fn values(decision: &Decision<'_>, denied_with: Option<u16>) -> Values {
     let Decision::Allow(allow) = decision else {
         return denied(denied_with);
@@ -106,7 +108,8 @@ pub(crate) fn values(decision: &Decision<'_>, denied_with: Option<u16>) -> Value
     ]
 }
 
-/// What is promised of a denial, with this status by the rules alone; of an error, none.
+/// The promised values for a denial, with the status that the rules determine; for an error,
+/// `None`.
 pub(crate) fn denied(status: Option<u16>) -> Values {
     let mut values = WORDS.map(|_| HeaderValue::from_static(NOTHING));
     let [decision, code, ..] = &mut values;
@@ -117,7 +120,8 @@ pub(crate) fn denied(status: Option<u16>) -> Values {
     values
 }
 
-/// How many orbs a call consumes, `unstated` if the policy does not say how many, or nothing if it does not say whether.
+/// The number of orbs that a call consumes, `unstated` if the policy doesn't state the amount, or nothing if the policy
+/// doesn't state whether orbs are consumed.
 fn charge(charge: Option<Charge>) -> String {
     match charge {
         None => NOTHING.to_owned(),
@@ -128,7 +132,7 @@ fn charge(charge: Option<Charge>) -> String {
     }
 }
 
-/// Every spelling of a name in which at least one `-` is a `_`.
+/// All spellings of a name in which at least one `-` is a `_`.
 fn aliases(name: &str) -> Vec<String> {
     let parts = name.split('-');
     let spellings = parts.fold(Vec::new(), |spellings: Vec<String>, part| {
@@ -156,7 +160,8 @@ mod tests {
     fn every_spelling_with_an_underscore_is_an_alias() {
         assert_eq!(aliases("x-a-b"), ["x_a-b", "x-a_b", "x_a_b"]);
         let promises = Promises::new(Promises::PREFIX).unwrap();
-        // Three of each of the seven names with two dashes, seven of the one with three.
+        // Three spellings for each of the seven names with two dashes, and seven for the name with
+        // three.
         let count = promises.aliases().to_str().unwrap().split(',').count();
         assert_eq!(count, 7 * 3 + 7);
     }

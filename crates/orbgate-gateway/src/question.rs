@@ -1,4 +1,4 @@
-//! What a proxy asks, read from the one family of headers that its mode has.
+//! Reads a proxy's authorization request from the headers of its mode.
 
 use http::HeaderMap;
 use http::request::Parts;
@@ -6,7 +6,7 @@ use http::request::Parts;
 use crate::errors::RequestError;
 use crate::mode::{Mode, is_foreign};
 
-/// A question, in the bytes of the proxy.
+/// An authorization request, in the bytes that the proxy sent.
 #[derive(Debug)]
 pub(crate) struct Question<'q> {
     method: &'q [u8],
@@ -14,7 +14,7 @@ pub(crate) struct Question<'q> {
     headers: Headers<'q>,
 }
 
-/// The headers of the client's request, as far as a gate reads them.
+/// The headers of the client's request that a gate reads.
 #[derive(Debug, Default)]
 pub(crate) struct Headers<'q> {
     authorization: Vec<&'q [u8]>,
@@ -25,7 +25,7 @@ pub(crate) struct Headers<'q> {
 }
 
 impl<'q> Headers<'q> {
-    /// The headers of these names, which are in lower case, and values.
+    /// Reads header lines whose names are in lower case.
     pub(crate) fn of(lines: impl IntoIterator<Item = (&'q str, &'q [u8])>) -> Self {
         let mut headers = Self::default();
         for (name, value) in lines {
@@ -43,10 +43,11 @@ impl<'q> Headers<'q> {
 }
 
 impl<'q> Question<'q> {
-    /// Reads it, and nothing but it.
+    /// Reads the request, and only the headers of its mode.
     ///
-    /// Without `encode_raw_headers` Envoy writes `!` for bytes that are not UTF-8, which it takes from clients of HTTP/2. Over HTTP
-    /// nothing tells whether that is set, so no path with a `!` is known to be the client's.
+    /// Without `encode_raw_headers`, Envoy writes `!` for bytes that aren't UTF-8, which it accepts from HTTP/2
+    /// clients. Over HTTP, the gateway can't tell whether that setting is on, so a path that contains `!` might not be
+    /// the client's.
     pub(crate) fn read(mode: Mode, parts: &'q Parts) -> Result<Self, RequestError> {
         let headers = &parts.headers;
         if headers.keys().any(|name| is_foreign(name.as_str(), mode)) {
@@ -69,7 +70,7 @@ impl<'q> Question<'q> {
         Ok(Self::new(method, target, Headers::of(lines)))
     }
 
-    /// One whose parts are found already.
+    /// Makes a request from its parts.
     pub(crate) const fn new(method: &'q [u8], target: &'q [u8], headers: Headers<'q>) -> Self {
         Self {
             method,
@@ -78,7 +79,7 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// As the gate takes it.
+    /// The request in the form that the gate takes.
     pub(crate) fn request(&self) -> orbgate_gate::Request<'_> {
         orbgate_gate::Request {
             method: self.method,
@@ -88,13 +89,13 @@ impl<'q> Question<'q> {
             origin: &self.headers.origin,
             access_control_request_method: &self.headers.requested_method,
             header_names: &self.headers.names,
-            // The proxy routes by itself, and no body comes with the question.
+            // The proxy does its own routing, and the request comes without a body.
             ..orbgate_gate::Request::default()
         }
     }
 }
 
-/// The only value of a header.
+/// The single value of a header.
 fn one<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<&'h [u8], RequestError> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -104,7 +105,7 @@ fn one<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<&'h [u8], Reque
     }
 }
 
-/// The target of a question that is the request itself; empty, which the engine refuses, where it is not in origin form.
+/// The target, if the request itself is to be authorized. Empty if it isn't in origin form, which the engine rejects.
 fn target_of(parts: &Parts) -> &[u8] {
     match (parts.uri.authority(), parts.uri.path_and_query()) {
         (None, Some(target)) => target.as_str().as_bytes(),

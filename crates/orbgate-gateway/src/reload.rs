@@ -1,6 +1,7 @@
-//! A new configuration without a restart: when its file, that of the issuers or a certificate's changes, or at `SIGHUP`.
+//! Loads a new configuration without a restart: when the configuration file, the file of issuers or a certificate
+//! changes, or on `SIGHUP`.
 //!
-//! The policy's file is followed by `orbgate-tower`, which is told of the signal.
+//! `orbgate-tower` follows the policy file. The signal is passed on to it.
 
 use core::time::Duration;
 use std::io;
@@ -16,20 +17,20 @@ use crate::files;
 use crate::state::{INTERVAL, StartError, State, accepted_in};
 use crate::tokenless::Tokenless;
 
-/// The files as they were read; `None` for one that cannot be.
+/// The contents of the files; `None` for a file that can't be read.
 type Texts = Vec<Option<Vec<u8>>>;
 
-/// The first of them are the configuration and the file of issuers, which can be sealed.
+/// The first of them, the configuration and the file of issuers, can be sealed.
 const SEALABLE: usize = 2;
 
-/// How long a version must rest that an operator waits for.
+/// How long a version must rest if an operator waits for it.
 const SHORT_REST: Duration = Duration::from_secs(1);
 
 /// Follows the files until it is told to stop.
 ///
-/// A version takes effect once it has rested: it was read twice, an interval apart, and was the same. After the signal it rests for
-/// a second, and not at all if each file that has changed carries a seal. One that names other files is read once more, because those
-/// may have changed meanwhile.
+/// A version takes effect after it has rested: it was read twice, an interval apart, without a change. After the signal
+/// it rests for a second, or not at all if each changed file has a seal. A version that names other files is read once
+/// more, because those might have changed in the meantime.
 pub(crate) async fn follow(
     file: Arc<Path>,
     current: Arc<ArcSwap<State>>,
@@ -72,7 +73,8 @@ pub(crate) async fn follow(
     }
 }
 
-/// Whether each file is as it was, or shows by its seal that it's whole. Of a certificate and its key, half makes no pair.
+/// Whether each file is unchanged, or has a seal that shows that it is complete. If only one of a certificate and its
+/// key has changed, they don't match.
 fn are_whole(now: &Texts, judged: &Texts) -> bool {
     let is_whole = |(at, text): (usize, &Option<Vec<u8>>)| {
         let is_sealed = |text: &Vec<u8>| orbgate_yaml::is_sealed(text);
@@ -81,14 +83,14 @@ fn are_whole(now: &Texts, judged: &Texts) -> bool {
     now.iter().enumerate().all(is_whole)
 }
 
-/// Keeps the text of the policy in force for the next start, and what passes without a token.
+/// Stores the active policy, and the list of requests that need no token, for the next start.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
     kept: Option<(Arc<Vec<u8>>, Tokenless)>,
 }
 
 impl Keeper {
-    /// Keeps it the first time: a gateway that can't doesn't start.
+    /// Stores it for the first time. A gateway that can't doesn't start.
     pub(crate) fn start(state: &State) -> Result<Self, StartError> {
         let mut keeper = Self::default();
         match keeper.write(state) {
@@ -104,7 +106,7 @@ impl Keeper {
         }
     }
 
-    /// Writes it, unless it is there already.
+    /// Writes it, unless it is already stored.
     fn write(&mut self, state: &State) -> Option<(PathBuf, io::Result<()>)> {
         let (folder, text, tokenless) = state.accepted()?;
         if let Some((kept, before)) = &self.kept
@@ -116,26 +118,26 @@ impl Keeper {
         let file = accepted_in(folder);
         let written = tokenless.keep(folder);
         let written = written.and_then(|()| files::replace(&file, &text));
-        // After an error it isn't tried again before there is another text.
+        // After an error, it isn't tried again until the contents change.
         self.kept = Some((text, tokenless.clone()));
         Some((file, written))
     }
 }
 
-/// Takes the configuration as it is now, or says why the former stays.
+/// Loads the current configuration, or reports why the previous one stays active.
 async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
     let (path, former) = (Arc::clone(file), current.load_full());
-    // Compiling a policy takes time, and its file may have to rest.
+    // Compiling a policy takes time, and its file might have to rest.
     let load = move || State::again(&path, &former);
     let loaded = tokio::task::spawn_blocking(load).await;
     let refused = match loaded {
         Ok(Ok(state)) => {
-            // An issuer that was taken out counts no more, however long the others take to give their keys.
+            // A removed issuer is dropped at once, however long the others take to return their keys.
             let fetcher = state.keys.fetcher.clone();
             current.store(Arc::new(state));
             tracing::info!("configuration loaded");
             count("loaded");
-            // So that the first request of a new issuer need not wait. Until then it does.
+            // Fetches now so that the first request for a new issuer needn't wait.
             tokio::spawn(async move { fetcher.fetch().await });
             return;
         }
@@ -146,10 +148,11 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
     count("refused");
 }
 
-/// An issuer, and why its keys cannot be fetched.
+/// An issuer, and why its keys can't be fetched.
 type Failing = (String, FetchError);
 
-/// Says once of each issuer that its keys cannot be fetched, or that they can be again: a gateway without keys denies everybody.
+/// Logs once for each issuer that its keys can't be fetched, or can be again. Without keys, a gateway denies all
+/// requests.
 fn tell(issuers: &[KeyStatus], before: &[Failing]) -> Vec<Failing> {
     let mut failing = Vec::new();
     for KeyStatus {

@@ -1,4 +1,4 @@
-//! A gateway from its start to its end.
+//! Runs a gateway from start to end.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,34 +23,34 @@ use crate::reload::{self, Keeper};
 use crate::sockets::Sockets;
 use crate::state::{StartError, State};
 
-/// Serves what a configuration file says, until the program is told to end (`SIGTERM`, `SIGINT`).
+/// Serves a configuration file until the program is told to end (`SIGTERM`, `SIGINT`).
 ///
-/// Then it accepts no more connections, and answers what is asked already, for as long as `limits.drain_seconds`. It takes the
-/// log and the counters of the whole program.
+/// Then it accepts no more connections, and finishes running requests for up to `limits.drain_seconds`. It uses the log
+/// and the counters of the whole program.
 ///
 /// # Errors
 ///
-/// Why it cannot start.
+/// Returns why it can't start.
 pub fn run(file: &Path) -> Result<(), StartError> {
     log::start();
-    // First, while the program has one thread: it takes the variables away.
+    // First, while the program has only one thread, because it removes environment variables.
     let sockets = Sockets::passed().map_err(StartError::Sockets)?;
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
     runtime.block_on(serve_all(file, sockets))
 }
 
-/// Loads what a configuration file names, and serves nothing. What it returns are warnings, a sentence each.
+/// Loads everything that a configuration file names, without serving. Returns warnings, one sentence each.
 ///
 /// # Errors
 ///
-/// Why a gateway could not start with it.
+/// Returns why a gateway couldn't start with it.
 pub fn check(file: &Path) -> Result<Vec<String>, StartError> {
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
     Ok(State::look(file)?.warnings())
 }
 
-/// Raises the soft limit of open files as far as the connections need it, and as the hard one allows.
+/// Raises the soft limit on open files as far as the connections need it and the hard limit allows.
 fn allow_open_files(needed: u64) {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= needed) {
@@ -67,7 +67,7 @@ fn allow_open_files(needed: u64) {
 }
 
 async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> {
-    // The counters come first: loading the policy counts.
+    // The counters come first, because loading the policy increments some.
     let counted = counters();
     let state = State::start(file)?;
     let config = state.config.clone();
@@ -87,7 +87,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     let mut terminate = terminate.map_err(StartError::Runtime)?;
     let mut interrupt = interrupt.map_err(StartError::Runtime)?;
     let hangup = hangup.map_err(StartError::Runtime)?;
-    // All addresses are open before the first answer.
+    // All addresses are open before the first response.
     let mut positions = Vec::new();
     for (index, listener) in config.listeners.iter().enumerate() {
         let position = Authorizer::new(index, listener, limits, Arc::clone(&current));
@@ -128,7 +128,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
         hangup,
         stopped,
     ));
-    // Nobody waits for it: a question that needs keys does.
+    // Runs in the background. Only requests that need keys wait for it.
     tokio::spawn(async move { fetcher.fetch().await });
     tokio::select! {
         _ = terminate.recv() => {}
@@ -154,7 +154,7 @@ async fn open(address: &Address, sockets: &mut Sockets) -> Result<Listener, Star
     Ok(listener)
 }
 
-/// What counts for the whole program; a second gateway in one program counts with the first's.
+/// The counters of the whole program. A second gateway in one program uses the same counters.
 fn counters() -> PrometheusHandle {
     let recorder = PrometheusBuilder::new().build_recorder();
     let handle = recorder.handle();

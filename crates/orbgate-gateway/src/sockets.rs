@@ -1,4 +1,4 @@
-//! Sockets that the service manager has opened: systemd's socket activation (`LISTEN_FDS`).
+//! Sockets that the service manager opened: systemd's socket activation (`LISTEN_FDS`).
 
 use core::net::SocketAddr;
 use std::io;
@@ -10,7 +10,7 @@ use listenfd::ListenFd;
 
 use crate::listen::{Address, Listener};
 
-/// Those that no place has taken yet.
+/// The sockets that no listener has taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     tcp: Vec<(SocketAddr, TcpListener)>,
@@ -18,7 +18,8 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// What the environment passes to this process. What is no listening socket with an address is an error.
+    /// The sockets that the environment passes to this process. Fails for anything but a listening socket
+    /// with an address.
     pub(crate) fn passed() -> io::Result<Self> {
         let mut passed = ListenFd::from_env();
         let mut sockets = Self::default();
@@ -38,7 +39,7 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// The one at this address, if it was passed.
+    /// The socket with this address, if it was passed.
     pub(crate) fn take(&mut self, address: &Address) -> io::Result<Option<Listener>> {
         Ok(match address {
             Address::Tcp(address) => match self.tcp.iter().position(|(own, _)| own == address) {
@@ -52,7 +53,7 @@ impl Sockets {
         })
     }
 
-    /// The address of one that is left over.
+    /// The address of a socket that no listener took.
     pub(crate) fn left(&self) -> Option<Address> {
         let tcp = self.tcp.iter().map(|(address, _)| Address::Tcp(*address));
         let unix = self

@@ -1,4 +1,5 @@
-//! What answers now: the configuration with its policy, keys and audit. It is swapped whole.
+//! The active state: the configuration with its policy, keys and audit log. It is replaced as a
+//! whole.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -22,31 +23,32 @@ use crate::listen::Address;
 use crate::tls::TlsFiles;
 use crate::tokenless::Tokenless;
 
-/// How often files are looked at.
+/// How often files are checked for changes.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(2);
 
-/// What answers now.
+/// The active state.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) config: Config,
     pub(crate) gate: GateLayer<KeyFetcher>,
     pub(crate) keys: Keys,
-    /// Decides who may ask by AuthZEN; none where callers send no token.
+    /// Decides which callers may use AuthZEN; `None` if callers send no token.
     pub(crate) callers: Option<GateLayer<KeyFetcher>>,
-    /// Of each listener, in their order.
+    /// The TLS settings of each listener, in order.
     pub(crate) tls: Vec<Option<Arc<ServerConfig>>>,
     policy: Policy,
     audit: Option<OpenAudit>,
 }
 
-/// The audit, and whether its file is to be opened again.
+/// The audit log, and whether its file must be reopened.
 #[derive(Clone, Debug)]
 struct OpenAudit {
     log: AuditLog,
     moved: Arc<AtomicBool>,
 }
 
-/// The file of an audit. One that was renamed is opened again when an operator says so.
+/// The file of an audit log. After the file was renamed, it is reopened when an operator requests
+/// it.
 struct AuditFile {
     path: PathBuf,
     file: File,
@@ -72,17 +74,17 @@ impl Write for AuditFile {
     }
 }
 
-/// The keys of a file of issuers.
+/// The keys for a file of issuers.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    /// The file's text: while it is the same, no fetched key is lost.
+    /// The file's contents. While they are unchanged, fetched keys are kept.
     text: String,
     pub(crate) fetcher: KeyFetcher,
     /// The issuers whose keys can never be fetched.
     unfetchable: Vec<String>,
 }
 
-/// The policy in force, and the thread that follows its file.
+/// The active policy, and the thread that follows its file.
 #[derive(Clone, Debug)]
 struct Policy {
     engines: Engines,
@@ -91,20 +93,21 @@ struct Policy {
 }
 
 impl State {
-    /// Loads everything that the configuration file names, and opens its audit.
+    /// Loads everything that the configuration file names, and opens its audit log.
     pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
         let audit = |path: &Option<PathBuf>| path.as_deref().map(audit).transpose();
         Self::load(file, None, audit)
     }
 
-    /// The same to look at it. No audit is made: it would be of the user who looks, and the gateway's own user could not write it.
+    /// The same, for a check. Doesn't create the audit log, because it would belong to the user who runs the check, and
+    /// the gateway's own user couldn't write it.
     pub(crate) fn look(file: &Path) -> Result<Self, StartError> {
         Self::load(file, None, |path| {
             path.as_deref().map_or(Ok(None), could_audit)
         })
     }
 
-    /// The same anew; of the former state, what has not changed.
+    /// Loads everything again, and keeps unchanged parts of the previous state.
     pub(crate) fn again(file: &Path, former: &Self) -> Result<Self, StartError> {
         Self::load(file, Some(former), |_| Ok(former.audit.clone()))
     }
@@ -122,7 +125,7 @@ impl State {
         let require_seal = config.policy.require_seal;
         let listeners = config.listeners.iter();
         let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
-        // One file's errors do not hide another's.
+        // Errors in one file don't hide errors in another.
         let mut errors = Vec::new();
         if let Some(former) = former {
             kept(former.config.refuse_moved(&config), &mut errors);
@@ -176,33 +179,35 @@ impl State {
         })
     }
 
-    /// Whether it can allow anything: there is always a policy, and keys once an issuer has given some.
+    /// Whether it can allow anything. There is always a policy; keys are available after an issuer has
+    /// returned some.
     pub(crate) fn is_ready(&self) -> bool {
         let issuers = self.keys.fetcher.status();
         issuers.iter().any(|issuer| issuer.keys > 0)
     }
 
-    /// Every file that is followed: with the configuration, those that it names.
+    /// All files that are followed: the configuration, and the files that it names.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let tls = self.config.listeners.iter();
         let tls = tls.filter_map(|listener| listener.tls.as_ref());
         core::iter::once(self.config.tokens.as_path()).chain(tls.flat_map(TlsFiles::paths))
     }
 
-    /// Lets the policy's file be read at once.
+    /// Makes the policy file be read at once.
     pub(crate) fn read_policy(&self) {
         if let Some(watch) = &self.policy.watch {
             watch.read_now();
         }
     }
 
-    /// The text of the policy in force, if it comes from its file, what passes without a token, and the folder to keep both.
+    /// The contents of the active policy (if it comes from its file), the list of requests that need no token, and the
+    /// folder for both.
     pub(crate) fn accepted(&self) -> Option<(&Path, Arc<Vec<u8>>, &Tokenless)> {
         let text = self.policy.watch.as_ref()?.text()?;
         Some((self.config.state.as_deref()?, text, &self.policy.tokenless))
     }
 
-    /// What can be meant, and probably isn't.
+    /// Warnings about settings that are probably mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = self.config.warnings();
         let unfetchable = self.keys.unfetchable.iter();
@@ -212,14 +217,14 @@ impl State {
         warnings
     }
 
-    /// Lets the next line of the audit go to the file that has its name then.
+    /// Reopens the audit log's file by its name for the next line.
     pub(crate) fn open_audit_again(&self) {
         if let Some(audit) = &self.audit {
             audit.moved.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Waits until the audit is written.
+    /// Waits until the audit log is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
             audit.log.flush();
@@ -228,7 +233,8 @@ impl State {
 }
 
 impl Config {
-    /// Refuses what only a restart can change: sockets are open, and their limits are in use.
+    /// Rejects changes that need a restart, because the sockets are open and their limits are in
+    /// use.
     fn refuse_moved(&self, new: &Self) -> Result<(), StartError> {
         let addresses = |config: &Self| -> Vec<_> {
             let listeners = config.listeners.iter();
@@ -253,8 +259,8 @@ impl Config {
 }
 
 impl Keys {
-    /// A question that waits for keys holds a connection, so as many may wait as there may be connections, half of them only for a
-    /// second. Keys of issuers that haven't changed stay.
+    /// A request that waits for keys holds a connection, so at most as many can wait as there can be connections, and
+    /// half of them only for a second. Keys of unchanged issuers are kept.
     fn load(
         file: &Path,
         require_seal: bool,
@@ -295,8 +301,9 @@ impl Keys {
 }
 
 impl Policy {
-    /// Follows the policy's file. Its version is compared with the policy in force, or at the start with the one that was accepted
-    /// last: a restart, or a change of a setting, lets nothing pass that would be refused otherwise.
+    /// Follows the policy file. Its version is compared with the active policy or, at the start, with the policy that
+    /// was accepted last. So a restart, or a change of a setting, can't admit a version that would otherwise be
+    /// rejected.
     fn load(config: &Config, former: Option<&Self>) -> Result<Self, StartError> {
         let settings = &config.policy;
         let (public, tokenless) = (settings.public.clone(), Tokenless::of(settings));
@@ -320,7 +327,7 @@ impl Policy {
             before.map_or(Ok(()), |before| tokenless.refuse_wider(&before))?;
         }
         let mut watch = WatchSettings::every(INTERVAL);
-        // A new watch would not know how the version in force ends.
+        // A new watch wouldn't know how the active version ends.
         let text = former.and_then(|former| former.watch.as_ref()?.text());
         let ending = text.map_or_else(Ending::default, |text| Ending::of(&text));
         if settings.require_seal || ending.sealed {
@@ -356,7 +363,7 @@ impl Policy {
         let watch = engines.watch(file, watch);
         let watch = watch.map_err(|error| StartError::Policy(file.clone(), error))?;
         if let Some(public) = &public {
-            // A policy that was refused leaves the one before, which may overlap.
+            // If a policy was rejected, the previous one stays active, and might overlap.
             let checked = public.check(&engines.load());
             checked.map_err(StartError::Public)?;
         }
@@ -374,7 +381,7 @@ fn accepted(state: &Path) -> Result<Option<Arc<Engine>>, StartError> {
     match Engines::from_file(&file) {
         Ok(engines) => Ok(Some(engines.load())),
         Err(LoadError::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => {
-            // A folder that is not there can't keep it.
+            // The policy can't be stored in a folder that doesn't exist.
             let refuse = |error| StartError::Unreadable(state.to_owned(), error);
             std::fs::read_dir(state).map(|_| None).map_err(refuse)
         }
@@ -386,7 +393,7 @@ pub(crate) fn accepted_in(state: &Path) -> PathBuf {
     state.join("policy.yaml")
 }
 
-/// What there is, or its error with the others.
+/// The value, or `None` after adding its error to the others.
 pub(crate) fn kept<T>(result: Result<T, StartError>, errors: &mut Vec<StartError>) -> Option<T> {
     result.map_err(|error| errors.push(error)).ok()
 }
@@ -407,7 +414,8 @@ fn append(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
 }
 
-/// Refuses what cannot be an audit: a file that cannot be written, or has no folder to be made in.
+/// Rejects a path that can't be an audit log: a file that can't be written, or that has no parent
+/// folder.
 fn could_audit(path: &Path) -> Result<Option<OpenAudit>, StartError> {
     let opened = match OpenOptions::new().append(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -426,41 +434,41 @@ fn read(file: &Path) -> Result<String, StartError> {
     files::text(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
 }
 
-/// Why a gateway does not start, or does not take a new configuration.
+/// Why a gateway doesn't start, or rejects a new configuration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Several reasons, each of another file.
+    /// Several errors, each in a different file.
     Several(Vec<StartError>),
-    /// A file cannot be read.
+    /// A file can't be read.
     Unreadable(PathBuf, io::Error),
-    /// The audit cannot be written.
+    /// The audit log can't be written.
     Audit(PathBuf, io::Error),
-    /// A file does not mark its end as it must.
+    /// A file doesn't mark its end as required.
     Incomplete(PathBuf, &'static str),
-    /// The policy in force cannot be kept in `state`.
+    /// The active policy can't be stored in `state`.
     State(PathBuf, io::Error),
-    /// A file has errors: a line for each, with its location.
+    /// A file has errors: one line for each, with its location.
     Invalid(String),
-    /// The policy is not used.
+    /// The policy was rejected.
     Policy(PathBuf, LoadError),
     /// The public routes overlap the policy.
     Public(PublicRoutesError),
-    /// These settings let requests pass without a token that needed one before, and `refuse_wider` is set.
+    /// These settings allow requests without a token that needed one before, and `refuse_wider` is set.
     Wider(Vec<String>),
-    /// The system has no certificates to trust.
+    /// The system has no trusted certificates.
     Certificates(io::Error),
-    /// What the service manager passes is no socket to listen at.
+    /// The service manager passed something that isn't a listening socket.
     Sockets(io::Error),
-    /// The service manager passes a socket for this address, and no listener has it.
+    /// The service manager passed a socket for this address, but no listener uses it.
     Unasked(String),
-    /// Nothing can listen at an address.
+    /// Listening on an address fails.
     Listen(String, io::Error),
-    /// Nobody listens where the proxy to probe should.
+    /// No proxy accepts connections at this address.
     Proxy(SocketAddr, io::Error),
-    /// The threads of the server cannot be started.
+    /// The server's threads can't be started.
     Runtime(io::Error),
-    /// These keys have changed, and take effect only at a start.
+    /// These keys have changed, and take effect only after a restart.
     NeedsRestart(Vec<&'static str>),
 }
 

@@ -1,4 +1,5 @@
-//! TLS at an address: a certificate with its key, and where it is asked for, those of clients. A new one counts once it is whole.
+//! TLS at an address: a certificate with its key and, if required, client certificates. A new certificate takes effect
+//! when it is complete.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use crate::files;
 use crate::mode::Mode;
 use crate::state::{StartError, kept};
 
-/// The files of an address with TLS.
+/// The TLS files of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
-    /// The server's certificate, followed by those up to its authority.
+    /// The server's certificate, followed by the intermediate certificates.
     pub(crate) certificate: PathBuf,
     pub(crate) key: PathBuf,
-    /// Whose certificates clients must show; none is asked for without it.
+    /// The authorities of client certificates. Without it, clients need no certificate.
     pub(crate) client_ca: Option<PathBuf>,
 }
 
@@ -30,7 +31,7 @@ impl TlsFiles {
         own.into_iter().chain(self.client_ca.as_deref())
     }
 
-    /// What serves connections with these files, as they are now.
+    /// The TLS settings from these files, as they are now.
     pub(crate) fn load(&self, mode: Mode) -> Result<Arc<ServerConfig>, StartError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let clients = self.client_ca.as_ref();

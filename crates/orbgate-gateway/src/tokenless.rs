@@ -1,4 +1,5 @@
-//! What passes without a token. Like a policy, it's compared with what was accepted before.
+//! The requests that need no token. Like a policy, the list is compared with the previously
+//! accepted one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::config::PolicySettings;
 use crate::files;
 use crate::state::{StartError, accepted_in};
 
-/// What passes without a token.
+/// The requests that need no token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tokenless {
@@ -30,7 +31,8 @@ impl Tokenless {
         }
     }
 
-    /// What was accepted last with the policy in this folder; `None` if there is no policy yet.
+    /// The list that was accepted last with the policy in this folder; `None` if there is no policy
+    /// yet.
     pub(crate) fn accepted(state: &Path) -> Result<Option<Self>, StartError> {
         let file = Self::file(state);
         let unreadable = |error| StartError::Unreadable(file.clone(), error);
@@ -56,7 +58,7 @@ impl Tokenless {
         state.join("public.json")
     }
 
-    /// Refuses what was not there before.
+    /// Rejects additions to the previous list.
     pub(crate) fn refuse_wider(&self, before: &Self) -> Result<(), StartError> {
         let public = self
             .public

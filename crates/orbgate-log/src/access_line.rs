@@ -1,18 +1,19 @@
-//! A line of a web server's access log: the common format, the combined one, and fields after them.
+//! Parses lines of a web server's access log: the common format, the combined format, and fields
+//! after them.
 
 use std::borrow::Cow;
 
 use crate::escape::{shown, unescape};
 
-/// A line as nginx, Apache and most others write it, field by field:
+/// A line as nginx, Apache and most other servers write it, field by field:
 ///
 /// ```text
 /// host identity user [time] "request" status size "referer" "agent" extra1 extra2 …
 /// ```
 ///
-/// The common format ends with the size. A field is bare, in quotes or in brackets; one that is `-` is absent. Apache's
-/// `vhost_combined` has the server's name and port before all others. What the time and the status say is not judged
-/// here: a call is one also where its time has no zone.
+/// The common format ends with the size. A field is bare, in quotes or in brackets; `-` means that it is absent.
+/// Apache's `vhost_combined` puts the server's name and port first. The time and the status aren't validated here: a
+/// line is a call even if its time has no time zone.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessLine<'a> {
     virtual_host: Option<&'a [u8]>,
@@ -21,11 +22,11 @@ pub struct AccessLine<'a> {
     user: &'a [u8],
     time: &'a [u8],
     request: &'a [u8],
-    /// From the status on.
+    /// The rest of the line, starting at the status.
     rest: &'a [u8],
 }
 
-/// The call as it came over the wire.
+/// The call as received over the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call<'a> {
     /// The method.
@@ -34,30 +35,31 @@ pub struct Call<'a> {
     pub target: Cow<'a, [u8]>,
 }
 
-/// A field with which a log says more about a request.
+/// A field with further data about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// Which server was asked, a name and a port, where a log has it.
+    /// The server that received the request, a name and a port, if the log has it.
     VirtualHost,
-    /// Who was connected, an address or a name.
+    /// The client, an address or a name.
     Host,
-    /// What `identd` answered.
+    /// The response of `identd`.
     Identity,
-    /// Whom the server authenticated.
+    /// The user that the server authenticated.
     User,
-    /// When, as `20/Nov/2026:13:05:00 +0000` or however else the server wrote it.
+    /// The time, for example `20/Nov/2026:13:05:00 +0000`, or any other format that the server
+    /// uses.
     Time,
-    /// The field at this position from the status on, which has position 0.
+    /// The field at this position, counted from the status, which has position 0.
     Later(usize),
 }
 
 impl Field {
-    /// The names of the fields, in their order. Those after them are `extra1`, `extra2` and so on.
+    /// The names of the fields, in order. Fields after them are `extra1`, `extra2` and so on.
     pub const NAMES: [&str; 9] = [
         "vhost", "host", "identity", "user", "time", "status", "size", "referer", "agent",
     ];
 
-    /// The field of this name; fields after the combined format are `extra1`, `extra2` and so on.
+    /// The field with this name. Fields after the combined format are `extra1`, `extra2` and so on.
     ///
     /// ```
     /// use orbgate_log::Field;
@@ -86,7 +88,7 @@ impl Field {
 }
 
 impl<'a> AccessLine<'a> {
-    /// Reads a line; the error says what is missing. Nothing of the line is copied.
+    /// Parses a line without copying. The error states what is missing.
     pub fn parse(line: &'a [u8]) -> Result<Self, String> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.trim_ascii().is_empty() {
@@ -122,7 +124,7 @@ impl<'a> AccessLine<'a> {
         })
     }
 
-    /// A field as it was before the server escaped it; `None` where it is absent.
+    /// A field with the server's escapes undone; `None` if it is absent.
     #[must_use]
     pub fn field(&self, field: Field) -> Option<Cow<'a, [u8]>> {
         let written = match field {
@@ -136,7 +138,7 @@ impl<'a> AccessLine<'a> {
         (written != b"-").then(|| unescape(written))
     }
 
-    /// Method and target, the bytes that came over the wire; the error says that no request was written.
+    /// Method and target, in the bytes as received. The error states that the line contains no request.
     ///
     /// ```
     /// let line = br#"::1 - - [20/Nov/2026:13:05:00 +0000] "GET /a\x22b?c HTTP/1.1" 404 0"#;
@@ -177,11 +179,11 @@ impl<'a> AccessLine<'a> {
     }
 }
 
-/// The most bytes of a request that a message shows.
+/// The maximum length of a request in a message, in bytes.
 const SHOWN: usize = 100;
 
-/// Splits a request line. The version at its end is left out, and may be absent, as in HTTP/0.9; spaces in a target
-/// stay in it, for the engine to refuse.
+/// Splits a request line. The version at its end is dropped, and can be missing, as in HTTP/0.9. Spaces in a target
+/// are kept, so that the engine rejects them.
 fn method_and_target(request: &[u8]) -> Option<(&[u8], &[u8])> {
     let (method, target) = word(request)?;
     let version = target.iter().rposition(|byte| *byte == b' ');
@@ -197,15 +199,15 @@ fn is_version(text: &[u8]) -> bool {
     matches!(number, [b'0'..=b'9'] | [b'0'..=b'9', b'.', b'0'..=b'9'])
 }
 
-/// The text before the first space, if there is any, and the text after it.
+/// The string before the first space, if it isn't empty, and the rest.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let space = text.iter().position(|byte| *byte == b' ')?;
     let (word, rest) = text.split_at_checked(space)?;
     (!word.is_empty()).then_some((word, rest.strip_prefix(b" ").unwrap_or(rest)))
 }
 
-/// A user's name may have spaces and brackets in it, but no quotes of its own: the first bracket that closes before a quote
-/// ends the time, of whatever form that is.
+/// A user name can contain spaces and brackets, but no unescaped quotes. The first closing bracket before a quote ends
+/// the time, whatever its format.
 fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let end = text.windows(3).position(|three| three == b"] \"")?;
     let (before, rest) = text.split_at_checked(end)?;
@@ -216,7 +218,8 @@ fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     found.then_some((user, time, rest))
 }
 
-/// Whether all quotes are escaped, but for those around a name at the end: Apache writes `""` for an empty one.
+/// Whether all quotes are escaped, except for quotes around a name at the end. Apache writes `""` for an empty
+/// name.
 fn is_user(text: &[u8]) -> bool {
     let Some((_, quoted)) = closing_quote(text).and_then(|at| up_to(text, at)) else {
         return true;
@@ -226,8 +229,8 @@ fn is_user(text: &[u8]) -> bool {
         .is_some_and(|(_, rest)| rest.is_empty())
 }
 
-/// Host, identity and user, if the line starts with a server and its port, and these come after it.
-/// A client's address may have a port, too, but then the identity follows. It is `-`, because clients send none today.
+/// Host, identity and user, if the line starts with a server and its port, followed by these. A client's address can
+/// also have a port, but then the identity follows. The identity is `-`, because clients no longer send one.
 fn server<'a>(
     host: &[u8],
     identity: &'a [u8],
@@ -238,8 +241,8 @@ fn server<'a>(
     is_server.then_some((identity, real_identity, real_user))
 }
 
-/// Whether it is a name or an address with a port. An IPv6 address has colons itself, so it has a port only after
-/// brackets.
+/// Whether it is a name or an address with a port. An IPv6 address contains colons itself, so it has a port only
+/// after brackets.
 fn has_port(host: &[u8]) -> bool {
     let Some(colon) = host.iter().rposition(|byte| *byte == b':') else {
         return false;
@@ -251,7 +254,7 @@ fn has_port(host: &[u8]) -> bool {
     is_name && port.len() > 1 && port.iter().skip(1).all(u8::is_ascii_digit)
 }
 
-/// The fields of a text, which are separated by single spaces.
+/// The fields of a string, separated by single spaces.
 struct Later<'a>(&'a [u8]);
 
 impl<'a> Iterator for Later<'a> {
@@ -271,7 +274,8 @@ impl<'a> Iterator for Later<'a> {
     }
 }
 
-/// The field at the start of a text, without its quotes or brackets, and the text after it and its space.
+/// The field at the start of a string, without its quotes or brackets, and the rest after it and its
+/// space.
 fn field(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (field, rest) = match text.split_first()? {
         (b'"', quoted) => up_to(quoted, closing_quote(quoted)?)?,
@@ -289,13 +293,13 @@ fn field(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The text before a position, and the text after the byte there.
+/// The string before a position, and the string after the byte there.
 fn up_to(text: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     let (before, rest) = text.split_at_checked(at)?;
     Some((before, rest.split_first()?.1))
 }
 
-/// The position of the first quote that no backslash escapes.
+/// The position of the first quote that isn't escaped by a backslash.
 fn closing_quote(text: &[u8]) -> Option<usize> {
     let mut escaped = false;
     text.iter().position(|byte| {
@@ -440,7 +444,7 @@ mod tests {
                 Some("id"),
                 None,
             ),
-            // An address of IPv6, and clients with ports.
+            // IPv6 addresses, and clients with ports.
             ("::1 - - ann", None, "::1", None, Some("- ann")),
             ("fe80::1:80 - ann", None, "fe80::1:80", None, Some("ann")),
             (

@@ -1,45 +1,45 @@
-//! Rows of values between delimiters (RFC 4180), where a quote that does not close takes no other row with it.
+//! Parses rows of delimited values (RFC 4180). A missing closing quote affects only one row.
 //!
-//! By hand, because the crate `csv` reads every text without an error: what a stray quote opens it takes as one value, up to the
-//! next quote or the end.
+//! Our own code, because the crate `csv` accepts all input without errors: after a stray quote, it reads everything up
+//! to the next quote or the end as one value.
 
 use std::borrow::Cow;
 
 use crate::{LINE_LIMIT, TOO_LONG};
 
-/// The most lines that a value in quotes may have.
+/// The maximum number of lines of a quoted value.
 pub const MOST_LINES: usize = 100;
 
-/// A row of a text: how much of the text it takes, and what is wrong with it.
+/// A row: how much of the input it takes, and its error.
 ///
-/// A value in quotes may have delimiters, ends of lines and doubled quotes in it. Where a quote does not close as it must, nobody
-/// knows which rows it would take with it. So the row ends with the line in which that quote opens, is an error, and the next line
-/// begins a row.
+/// A quoted value can contain delimiters, line endings and doubled quotes. If a quote isn't closed properly, it is
+/// unknown how many rows it would include. So the row ends with the line in which that quote opens and is an error, and
+/// the next line starts a new row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelimitedRow {
-    /// How many bytes the row has, with the end of its last line.
+    /// The length of the row in bytes, including the end of its last line.
     pub bytes: usize,
-    /// How many lines it has.
+    /// The number of lines in the row.
     pub lines: usize,
-    /// What is wrong with it, if anything is; the line is counted from 1 within the row.
+    /// The row's error, if there is one, with its line counted from 1 within the row.
     pub diagnostic: Option<(Diagnostic, usize)>,
 }
 
-/// Why a row cannot be read.
+/// Why a row is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diagnostic {
-    /// The text ends within quotes.
+    /// The input ends within quotes.
     OpenAtEnd,
-    /// A value in quotes has more than [`MOST_LINES`] lines.
+    /// A quoted value has more than [`MOST_LINES`] lines.
     TooManyLines,
-    /// After the closing quote comes neither a delimiter nor the end of the line.
+    /// The closing quote is followed by neither a delimiter nor the end of the line.
     TextAfterQuote,
-    /// It has more than [`LINE_LIMIT`] bytes.
+    /// The row is longer than [`LINE_LIMIT`] bytes.
     TooLong,
 }
 
 impl Diagnostic {
-    /// What is wrong with a row; the line is that of the whole text.
+    /// The message for a row; `line` is the line in the whole input.
     #[must_use]
     pub fn message(self, line: usize) -> String {
         match self {
@@ -56,8 +56,8 @@ impl Diagnostic {
 }
 
 impl DelimitedRow {
-    /// Reads the row at the start of whole lines, and its values; `is_end` says that no line comes after them. Nothing, if the
-    /// lines after them are needed to say where the row ends, or if there is no line.
+    /// Parses the row at the start of complete lines, and its values. `is_end` means that no lines follow. Returns
+    /// nothing if further lines are needed to find the end of the row, or if there is no line.
     pub fn parse<'a>(
         text: &'a [u8],
         delimiter: u8,
@@ -103,16 +103,16 @@ impl DelimitedRow {
     }
 }
 
-/// How far a row was read.
+/// The state of parsing a row.
 struct Scan<'a> {
     text: &'a [u8],
     /// The start of the next value.
     at: usize,
-    /// How many lines have begun.
+    /// The number of lines that have started.
     lines: usize,
 }
 
-/// What comes after a value.
+/// What follows a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Value,
@@ -130,7 +130,7 @@ impl<'a> Scan<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// A value without quotes around it; quotes in it are a part of it.
+    /// A value without quotes around it. Quotes within it are part of the value.
     fn bare(&mut self, delimiter: u8, is_end: bool) -> Result<(Cow<'a, [u8]>, End), Stop> {
         let rest = self.rest();
         let length = rest
@@ -204,7 +204,7 @@ impl<'a> Scan<'a> {
         self.at = self.at.saturating_add(bytes).min(self.text.len());
     }
 
-    /// More text is needed, unless there is more than a row may have.
+    /// More input is needed, unless the row already exceeds the limit.
     const fn more(&self) -> Stop {
         if self.text.len() > LINE_LIMIT {
             Stop::Diagnostic(Diagnostic::TooLong)
@@ -214,7 +214,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// A value in which each quote is there once.
+/// A value with its doubled quotes reduced to one.
 fn undoubled(value: &[u8]) -> Cow<'_, [u8]> {
     let mut before = 0;
     let once = value.iter().filter(|byte| {
@@ -229,7 +229,7 @@ fn undoubled(value: &[u8]) -> Cow<'_, [u8]> {
 mod tests {
     use super::*;
 
-    /// Rows of a text, each as its values or as what is wrong with it.
+    /// The rows of a string, each as its values or its error.
     fn rows(text: &str) -> Vec<String> {
         let (mut rest, mut line, mut rows) = (text.as_bytes(), 1, Vec::new());
         let mut values = Vec::new();
@@ -271,7 +271,7 @@ mod tests {
             ("a,b\nc,\"", &["a|b", open]),
             ("a,b\nc,\"d\"e\nf,g\n", &["a|b", after, "f|g"]),
             ("a,b\nc,\"d\ne,f\ng,\"h\"\n", &["a|b", after, "e|f", "g|h"]),
-            // The quote that does not close opens in the second line of its row.
+            // The unclosed quote is in the second line of its row.
             ("\"a\nb\",\"c\nd,e\n", &[open, "d|e"]),
         ] {
             assert_eq!(rows(text), expected, "{text:?}");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What was written in quotes is read back, wherever the lines are cut.
+        /// Quoted values are read back unchanged, however the lines are split into pieces.
         #[test]
         fn what_is_quoted_is_read_back(table: Vec<[String; 2]>, cut: proptest::sample::Index) {
             let quoted = |value: &String| format!("\"{}\"", value.replace('"', "\"\""));
@@ -322,7 +322,7 @@ mod tests {
             }
         }
 
-        /// Any bytes are rows, and every line belongs to one of them.
+        /// Any bytes are rows, and every line belongs to exactly one row.
         #[test]
         fn every_line_is_in_a_row(text in "[ab\",\r\n]{0,60}") {
             let (mut rest, mut lines) = (text.as_bytes(), 0);

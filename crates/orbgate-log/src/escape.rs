@@ -1,9 +1,9 @@
-//! What web servers write instead of bytes that a log line cannot hold, and how messages show a line.
+//! Undoes the escapes of web servers' logs, and shows lines in messages.
 
 use std::borrow::Cow;
 
-/// Undoes the escapes of the log's writer in a field: nginx writes `\xHH`, Apache `\xhh` and C's names for a quote, a
-/// backslash and white space. A backslash before anything else is itself, because some servers escape nothing.
+/// Undoes the escapes in a field. nginx writes `\xHH`; Apache writes `\xhh`, and C's escapes for a quote, a backslash
+/// and white space. Any other backslash stands for itself, because some servers escape nothing.
 pub(crate) fn unescape(field: &[u8]) -> Cow<'_, [u8]> {
     if !field.contains(&b'\\') {
         return Cow::Borrowed(field);
@@ -18,7 +18,7 @@ pub(crate) fn unescape(field: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The byte of an escape, and the text after it.
+/// The byte of an escape, and the rest of the string.
 fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     Some(match text {
         [b'\\', b'x', high, low, rest @ ..] => (hexadecimal(*high, *low)?, rest),
@@ -32,8 +32,8 @@ fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     })
 }
 
-/// Bytes of a line as a message shows them. A backslash is not doubled, so what the log has can be searched for; a byte that cannot
-/// be printed is written as by the servers.
+/// The bytes of a line as a message shows them. A backslash isn't doubled, so that you can search the log for the shown
+/// string. An unprintable byte is written as the servers write it.
 ///
 /// ```
 /// assert_eq!(orbgate_log::shown(b"\\x16 \x16 \"\t"), r#"\x16 \x16 "\t"#);

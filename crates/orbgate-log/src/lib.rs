@@ -5,13 +5,13 @@ mod delimited;
 mod escape;
 mod request_line;
 
-/// The longest line, in bytes. A reader of logs need keep at most one byte more of a line.
+/// The maximum length of a line, in bytes. A log reader needs to keep at most one byte more.
 pub const LINE_LIMIT: usize = 16 * 1024 * 1024;
 
-/// What is wrong with a line that has nothing but spaces.
+/// The error for a line that contains only spaces.
 pub const BLANK: &str = "blank line";
 
-/// What is wrong with a line of more than [`LINE_LIMIT`] bytes.
+/// The error for a line that is longer than [`LINE_LIMIT`] bytes.
 pub const TOO_LONG: &str = "longer than 16 MiB";
 
 // The public interface is:

@@ -1,4 +1,4 @@
-//! One line of a replay: a request as JSON, read strictly and without copying its text.
+//! Parses one line of a replay: a request as JSON, read strictly and without copying its strings.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -11,18 +11,18 @@ use serde_json::error::Category;
 /// A request by route or by scope.
 #[derive(Debug)]
 pub struct RequestLine<'a> {
-    /// What is asked for.
+    /// The call or scope.
     pub subject: Subject<'a>,
-    /// The token, if the request carries one.
+    /// The token, if the request has one.
     pub token: Option<TokenObject<'a>>,
-    /// Whether the request lets the call use bonus orbs; absent counts as false.
+    /// Whether the request allows bonus orbs; absent counts as false.
     pub allow_bonus_orbs_use: bool,
 }
 
-/// What a request asks for.
+/// A call or a scope.
 #[derive(Debug)]
 pub enum Subject<'a> {
-    /// A call, by method and target.
+    /// A call: method and target.
     Call {
         /// The method.
         method: Cow<'a, str>,
@@ -36,23 +36,23 @@ pub enum Subject<'a> {
 /// A request's token.
 #[derive(Debug)]
 pub struct TokenObject<'a> {
-    /// Whose it is.
+    /// A user's or an organisation's token.
     pub kind: TokenKind,
-    /// What it carries.
+    /// The token's scopes.
     pub scopes: ScopeStrings<'a>,
 }
 
-/// A token's scopes: all in one text, or each by itself.
+/// A token's scopes, in one string or as a list.
 #[derive(Debug)]
 pub enum ScopeStrings<'a> {
     /// Separated by spaces.
     Separated(Cow<'a, str>),
-    /// One by one. A scope with a space in it is invalid.
+    /// A list. A scope that contains a space is invalid.
     Each(Vec<Cow<'a, str>>),
 }
 
 impl ScopeStrings<'_> {
-    /// Those that an engine knows.
+    /// The scopes that an engine knows.
     pub fn set(&self, engine: &Engine) -> ScopeSet {
         match self {
             Self::Separated(text) => engine.scopes(&**text),
@@ -62,7 +62,8 @@ impl ScopeStrings<'_> {
 }
 
 impl TokenObject<'_> {
-    /// Its scopes, separated by spaces. One with a space in it is invalid, must not become two, and is left out.
+    /// Its scopes, separated by spaces. A scope that contains a space is invalid. It is left out, because it
+    /// must not become two scopes.
     pub fn joined(&self) -> Cow<'_, str> {
         match &self.scopes {
             ScopeStrings::Separated(text) => Cow::Borrowed(text),
@@ -76,7 +77,7 @@ impl TokenObject<'_> {
 }
 
 impl RequestLine<'_> {
-    /// Reads a line; the error says what is wrong with it and where.
+    /// Parses a line. The error contains a message and the position.
     pub fn parse(line: &[u8]) -> Result<RequestLine<'_>, String> {
         let text = str::from_utf8(line).map_err(|error| {
             let valid = line.get(..error.valid_up_to()).unwrap_or_default();
@@ -125,13 +126,13 @@ impl RequestLine<'_> {
     }
 }
 
-/// The longest message about a line: it may quote the line.
+/// The maximum length of a message about a line, which might quote the line.
 const MESSAGE_LIMIT: usize = 300;
 
-/// What is wrong, in JSON's words, and at which character of the line.
+/// The error in the JSON parser's words, with its column in characters.
 fn describe(error: &serde_json::Error, line: &[u8]) -> String {
     let message = error.to_string();
-    // There is only one line, so only the column is of use.
+    // There is only one line, so only the column is useful.
     let location = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&location).unwrap_or(&message);
     let message = message
@@ -149,7 +150,7 @@ fn describe(error: &serde_json::Error, line: &[u8]) -> String {
 
 /// The column after these bytes, in characters, from 1.
 fn column_after(before: &[u8]) -> usize {
-    // Continuation bytes of UTF-8 belong to the character before them.
+    // Continuation bytes of UTF-8 belong to the preceding character.
     before
         .iter()
         .filter(|byte| **byte & 0xC0 != 0x80)
@@ -257,7 +258,7 @@ impl<'de> Visitor<'de> for TokenVisitor {
     }
 }
 
-/// Reads a field's value; an error if the field was read before.
+/// Reads a field's value. Fails if the field was already read.
 fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     slot: &mut Option<T>,
     name: &'static str,
@@ -270,7 +271,7 @@ fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// A string, borrowed from the line where it has no escapes.
+/// A string, borrowed from the line if it has no escapes.
 struct Text<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Text<'de> {
@@ -337,7 +338,7 @@ mod tests {
 
     use super::RequestLine;
 
-    /// The reason of a line's decision, and whether bonus orbs may be used; or what is wrong with the line.
+    /// The reason of a line's decision, and whether bonus orbs may be used; or the line's error.
     fn decided(line: &[u8]) -> Result<(&'static str, bool), String> {
         let line = RequestLine::parse(line)?;
         let decision = line.decide(Engine::external());
@@ -345,7 +346,7 @@ mod tests {
         Ok((decision.reason().as_str(), bonus))
     }
 
-    /// A request for voxies with these fields, and these of its token.
+    /// A request for voxies with these fields, and with a token that has these fields.
     fn asked(fields: &str, token: &str) -> Result<(&'static str, bool), String> {
         let line = format!(
             r#"{{"method":"POST","target":"/api/v1/external/voxies"{fields},"token":{{"kind":"user"{token}}}}}"#

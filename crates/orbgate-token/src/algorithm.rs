@@ -1,4 +1,4 @@
-//! The signature algorithms, and which keys each one is for.
+//! The signature algorithms, and the kind of key that each requires.
 
 /// A signature algorithm of RFC 7518 §3.1, RFC 8037 or RFC 9864.
 ///
@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// RSASSA-PKCS1-v1_5 with SHA-256: what every provider has (RFC 9068 §2.1).
+    /// RSASSA-PKCS1-v1_5 with SHA-256, which every provider supports (RFC 9068 §2.1).
     Rs256,
     /// RSASSA-PKCS1-v1_5 with SHA-384.
     Rs384,
@@ -24,9 +24,9 @@ pub enum Algorithm {
     Es384,
     /// ECDSA on P-521 with SHA-512.
     Es512,
-    /// EdDSA, as RFC 8037 names it; here always on Ed25519.
+    /// EdDSA, as RFC 8037 names it; only with Ed25519.
     EdDsa,
-    /// The same as RFC 9864 names it.
+    /// The same algorithm, as RFC 9864 names it.
     Ed25519,
     /// HMAC with SHA-256; only with a secret of at least 32 bytes given to [`KeySet::from_secrets`](crate::KeySet::from_secrets).
     Hs256,
@@ -36,7 +36,7 @@ pub enum Algorithm {
     Hs512,
 }
 
-/// The kinds of keys that decide which algorithms fit.
+/// The kinds of keys, each for a group of algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Rsa,
@@ -48,7 +48,7 @@ pub(crate) enum Family {
 }
 
 impl Algorithm {
-    /// Every algorithm.
+    /// All algorithms.
     pub const ALL: [Self; 14] = [
         Self::Rs256,
         Self::Rs384,
@@ -109,7 +109,7 @@ impl Algorithm {
         }
     }
 
-    /// How many bytes the hash of an HMAC has; 0 for the others.
+    /// The size of an HMAC's hash in bytes; 0 for other algorithms.
     pub(crate) const fn hash_bytes(self) -> usize {
         match self {
             Self::Hs256 => 32,

@@ -1,31 +1,33 @@
-//! Base64url without padding (RFC 4648 §5, RFC 7515 §2), in its one spelling.
+//! Base64url without padding (RFC 4648 §5, RFC 7515 §2). Each value has exactly one accepted
+//! spelling.
 #![allow(
     clippy::as_conversions,
     reason = "numbers are cut into their halves on purpose"
 )]
 
-/// The value of a byte that is no character: it has a bit that no value has.
+/// The value of a byte that isn't a base64url character. It has a bit that no value has.
 const NONE: u8 = 0x80;
 
-/// The bytes of a text; `None` where it has padding, another character or stray bits: no two texts have the same bytes.
+/// Decodes a string. `None` if it has padding, an invalid character or stray bits, so no two strings decode to the same
+/// bytes.
 ///
-/// Written by hand, because the crate `base64` takes an eighth of what a token costs in WebAssembly: 16 characters at a time, without
-/// a branch and without a table, so that compilers make vectors of them.
+/// Our own code, because the crate `base64` would take an eighth of a token's time in WebAssembly. It decodes 16
+/// characters at a time, without branches or tables, so that compilers can vectorise it.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let (blocks, rest) = text.as_chunks::<16>();
-    // One character more than a multiple of four has no byte.
+    // One character more than a multiple of four can't encode a byte.
     if rest.len() & 3 == 1 {
         return None;
     }
     let (whole, part) = (blocks.len().checked_mul(12)?, bytes_of(rest.len()));
-    // Not zeros: for those, glibc does not take memory that was freed just now.
+    // Not zeros: for a zeroed allocation, glibc doesn't reuse memory that was just freed.
     let mut bytes = vec![NONE; whole.checked_add(part)?];
     let (positions, end) = bytes.as_chunks_mut::<12>();
     let mut seen = 0;
     for (position, block) in positions.iter_mut().zip(blocks) {
         *position = read(*block, &mut seen);
     }
-    // What the last block lacks is 0, and so must be the bits that its characters have beyond their bytes.
+    // Missing characters of the last block count as 0, and so must the bits beyond its bytes.
     let mut last = [b'A'; 16];
     for (position, byte) in last.iter_mut().zip(rest) {
         *position = *byte;
@@ -37,18 +39,18 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     is_right.then_some(bytes)
 }
 
-/// How many bytes the characters of a block have.
+/// The number of bytes that a block of this many characters encodes.
 const fn bytes_of(characters: usize) -> usize {
     characters.saturating_mul(3) >> 2
 }
 
-/// The bytes of a block. What its characters are is added to what was seen.
+/// The bytes of a block. Adds the values of its characters to `seen`.
 #[inline(always)]
 fn read(block: [u8; 16], seen: &mut u64) -> [u8; 12] {
     let values = u128::from_le_bytes(block.map(value));
     let (first, second) = (values as u64, (values >> 64) as u64);
     *seen |= first | second;
-    // Stored as two numbers, not as twelve bytes.
+    // Stored as two numbers instead of twelve bytes.
     let (first, second) = (pack(first), pack(second));
     let mut bytes = [0; 12];
     let (front, back) = bytes.split_at_mut(8);
@@ -57,7 +59,7 @@ fn read(block: [u8; 16], seen: &mut u64) -> [u8; 12] {
     bytes
 }
 
-/// What a byte stands for. Sums of masks, because vectors have no branches.
+/// The value of a character. Sums of masks, because vectors have no branches.
 #[inline(always)]
 const fn value(byte: u8) -> u8 {
     let upper = mask(byte.wrapping_sub(b'A') < 26);
@@ -74,16 +76,16 @@ const fn value(byte: u8) -> u8 {
     byte.wrapping_add(distance) | !is_one & NONE
 }
 
-/// All bits, or none.
+/// All bits set, or none.
 #[inline(always)]
 const fn mask(is: bool) -> u8 {
     if is { u8::MAX } else { 0 }
 }
 
-/// Eight values of six bits, the first in the lowest byte, as 48 bits, the first in the highest of them.
+/// Packs eight 6-bit values (the first in the lowest byte) into 48 bits (the first in the highest bits).
 #[inline(always)]
 const fn pack(values: u64) -> u64 {
-    // Two values side by side, then four, then eight.
+    // Joins two values, then four, then eight.
     let pairs = values << 6 & 0x0fc0_0fc0_0fc0_0fc0 | values >> 8 & 0x003f_003f_003f_003f;
     let fours = pairs << 12 & 0x00ff_f000_00ff_f000 | pairs >> 16 & 0x0000_0fff_0000_0fff;
     fours << 24 & 0xffff_ff00_0000 | fours >> 32
@@ -97,7 +99,7 @@ mod tests {
 
     use super::decode;
 
-    /// Texts of two blocks and all ends, with each byte at each position.
+    /// Strings of two blocks, with every possible ending, and with every byte at every position.
     #[test]
     fn each_byte_at_each_position_is_read_as_the_crate_reads_it() {
         for length in 0..=26 {
@@ -122,7 +124,7 @@ mod tests {
         }
     }
 
-    /// What is wrong with one does not cancel out what is wrong with the other.
+    /// Errors in two characters don't cancel each other out.
     #[test]
     fn two_bytes_that_are_no_characters_are_seen() {
         for (one, other) in (0..40).flat_map(|one| (0..one).map(move |other| (one, other))) {

@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-/// The token of a request's `Authorization` values; `None` where there is none, or one of another
-/// scheme.
+/// The token in a request's `Authorization` header; `None` if the request has no such header, or
+/// one with another scheme.
 ///
-/// Give it every value of the header as it came, one item a line of the header. A token anywhere
-/// else (`?access_token=`, a cookie, a form) is never used.
+/// Pass every value of the header as you received it, one item for each header line. A token in any
+/// other location (`?access_token=`, a cookie, a form) is never used.
 ///
 /// ```
 /// use orbgate_token::{BearerError, bearer};
@@ -18,7 +18,7 @@ use core::fmt;
 ///
 /// # Errors
 ///
-/// Why the request is invalid (`invalid_request`): refuse it in any case.
+/// Returns why the request is invalid (`invalid_request`). Deny it in any case.
 pub fn bearer<'a>(
     values: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<Option<&'a str>, BearerError> {
@@ -30,7 +30,7 @@ pub fn bearer<'a>(
         return Err(BearerError::Repeated);
     }
     if !is_bearer(value) {
-        // A proxy may have joined several lines with commas.
+        // A proxy might have joined several lines with commas.
         let joined = value
             .split(|byte| *byte == b',')
             .skip(1)
@@ -50,7 +50,7 @@ pub fn bearer<'a>(
 
 const SCHEME: &[u8] = b"bearer";
 
-/// Whether the value begins with the scheme, in any case, and the scheme ends there.
+/// Whether the value starts with the scheme, in any letter case, followed by its end.
 fn is_bearer(value: &[u8]) -> bool {
     value
         .split_at_checked(SCHEME.len())
@@ -72,17 +72,17 @@ fn is_b64token(token: &[u8]) -> bool {
     let is_of_token = |byte: &u8| {
         byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/')
     };
-    // To the end in any case, so that a vector of bytes is looked at at once.
+    // Reads every byte even after a mismatch, so that the loop can be vectorised.
     !body.is_empty() & body.iter().fold(true, |all, byte| all & is_of_token(byte))
 }
 
-/// Why a request's `Authorization` is refused: RFC 6750 §3.1 calls it `invalid_request`.
+/// Why a request's `Authorization` header is rejected, which RFC 6750 §3.1 calls `invalid_request`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BearerError {
-    /// The header comes several times, or a proxy joined several into one.
+    /// The header occurs several times, or a proxy joined several values into one.
     Repeated,
-    /// Not `Bearer`, one space and a token.
+    /// The value isn't `Bearer`, one space and a token.
     Malformed,
 }
 

@@ -1,4 +1,4 @@
-//! What a configuration must be, whether it was written in YAML or in Rust.
+//! Checks a configuration, whether it was written in YAML or in Rust.
 
 use core::time::Duration;
 
@@ -7,25 +7,25 @@ use orbgate::TokenKind;
 use crate::issuer::Issuer;
 use crate::kind::{ClaimTest, KindRules, Test};
 
-/// One thing wrong with a configuration.
+/// One error in a configuration.
 #[derive(Debug)]
 pub(crate) struct KeyDiagnostic {
     pub(crate) key: Key,
     pub(crate) message: String,
 }
 
-/// Where in a configuration: a key of an issuer, or the list of issuers as a whole.
+/// A location in a configuration: a key of an issuer, or the whole issuer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    /// Which issuer, counted from 0.
+    /// The issuer's index, from 0.
     pub(crate) issuer: usize,
-    /// The key as the file has it; empty for the issuer as a whole.
+    /// The key, as the file spells it; empty for the whole issuer.
     pub(crate) name: &'static str,
 }
 
 const SKEW: Duration = Duration::from_secs(300);
 
-/// Every error of these issuers.
+/// All errors of these issuers.
 pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
     let mut diagnostics = Diagnostics {
         list: Vec::new(),
@@ -48,10 +48,11 @@ pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
     diagnostics.list
 }
 
-/// Whether a fetch from there cannot be tampered with on its way: `https`, or a loopback address.
+/// Whether a fetch from this URL is safe from tampering: `https`, or a loopback address.
 ///
-/// Written by hand, because it recognises only two forms. The crate `url` repairs what is refused here, such as
-/// backslashes, tabs and other spellings of an address: then the URL that is fetched is not the text that was checked.
+/// Our own code, because it recognises only two forms. The crate `url` repairs input that is rejected here, such as
+/// backslashes, tabs and unusual spellings of an address. Then the URL that is fetched would differ from the string
+/// that was checked.
 pub(crate) fn is_safe_url(url: &str) -> bool {
     let host_of = |rest: &str| {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The claims of an access token (RFC 7519 §4.1, RFC 9068 §2.2): each of the type that it must have.
+//! The claims of an access token (RFC 7519 §4.1, RFC 9068 §2.2), each checked for its type.
 
 use core::time::Duration;
 
@@ -13,21 +13,22 @@ use crate::kind::ClaimTest;
 /// A token's claims.
 pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
 
-/// What claims say, each answer judged when its turn comes: what is kept of them while a program checks the signature.
+/// The results of reading claims, each reported only when its check is due. They are kept while a program checks the
+/// signature.
 pub(crate) struct Stated {
     pub(crate) audience: Result<(), TokenError>,
     pub(crate) validity: Result<Validity, TokenError>,
     pub(crate) rest: Result<Rest, TokenError>,
 }
 
-/// When a token is valid, since 1970.
+/// The times between which a token is valid, since 1970.
 pub(crate) struct Validity {
     expires: Duration,
     not_before: Option<Duration>,
     issued: Option<Duration>,
 }
 
-/// What remains to know if audience and times are right.
+/// The claims that remain, if the audience and the times are valid.
 pub(crate) struct Rest {
     pub(crate) kind: TokenKind,
     pub(crate) scopes: Box<str>,
@@ -37,7 +38,7 @@ pub(crate) struct Rest {
     pub(crate) id: Option<Box<str>>,
 }
 
-/// The first second that no claim may name: below it, floating-point numbers are exact.
+/// The first second that a claim can't name. Below it, floating-point numbers are exact.
 const END_OF_TIME: u64 = 1 << 53;
 
 impl<'t> Claims<'t> {
@@ -54,7 +55,7 @@ impl<'t> Claims<'t> {
         self.0.text("iss").ok_or(TokenError::Issuer)
     }
 
-    /// What they say, by this issuer's rules.
+    /// Reads the claims by this issuer's rules.
     pub(crate) fn read(&self, issuer: &Issuer) -> Stated {
         Stated {
             audience: self.check_audience(issuer),
@@ -63,7 +64,8 @@ impl<'t> Claims<'t> {
         }
     }
 
-    /// Checks that one of the audiences is in `aud`, or in the configured claim: one string, or a list of strings alone.
+    /// Checks that one of the audiences is in `aud`, or in the configured claim: one string, or a list that contains
+    /// only strings.
     fn check_audience(&self, issuer: &Issuer) -> Result<(), TokenError> {
         let is_ours = |text: &str| issuer.audiences.iter().any(|audience| audience == text);
         let found = match self.0.get(&issuer.audience_claim) {
@@ -105,7 +107,7 @@ impl<'t> Claims<'t> {
         all.then_some(()).ok_or(TokenError::Claim)
     }
 
-    /// A claim that must be text if it is there.
+    /// A claim that must be a string if it is present.
     fn text(&self, name: &str) -> Result<Option<Box<str>>, TokenError> {
         match self.0.get(name) {
             None => Ok(None),
@@ -117,7 +119,7 @@ impl<'t> Claims<'t> {
         }
     }
 
-    /// Who acts for the subject (RFC 8693 §4.1): the outermost of a chain.
+    /// The party that acts for the subject (RFC 8693 §4.1): the outermost of a chain.
     fn actor(&self) -> Result<Option<Box<str>>, TokenError> {
         match self.0.get("act") {
             None => Ok(None),
@@ -130,7 +132,8 @@ impl<'t> Claims<'t> {
         }
     }
 
-    /// A NumericDate (RFC 7519 §2): a number from 0 to where whole seconds stop being exact.
+    /// A NumericDate (RFC 7519 §2): a number from 0 up to the point where whole seconds stop being
+    /// exact.
     fn time(&self, name: &str) -> Result<Option<Duration>, TokenError> {
         let value = match self.0.get(name) {
             None => return Ok(None),
@@ -150,9 +153,9 @@ impl<'t> Claims<'t> {
 }
 
 impl Validity {
-    /// When the token expires, if it is valid at this time.
+    /// The time when the token expires, if it is valid now.
     pub(crate) fn check(&self, issuer: &Issuer, now: Duration) -> Result<Duration, TokenError> {
-        // RFC 7519 §4.1.4: not on or after that time.
+        // RFC 7519 §4.1.4: not accepted on or after that time.
         if now >= self.expires.saturating_add(issuer.skew) {
             return Err(TokenError::Expired);
         }

@@ -1,30 +1,31 @@
-//! The compact serialisation of a JWS (RFC 7515 §7.1), in its one spelling.
+//! The compact serialisation of a JWS (RFC 7515 §7.1). Each token has exactly one accepted
+//! spelling.
 
 use crate::algorithm::Algorithm;
 use crate::base64url;
 use crate::error::TokenError;
 use crate::json::{JsonError, Object};
 
-/// A longer token is refused unread.
+/// A longer token is rejected without reading it.
 pub(crate) const TOKEN_BYTES: usize = 8 * 1024;
-/// A longer `kid` names no key.
+/// A longer `kid` doesn't match any key.
 const KID_BYTES: usize = 256;
 
-/// A token taken apart; trust nothing in it before its signature is checked.
+/// A token split into its parts. Don't trust any of them before the signature is checked.
 pub(crate) struct Compact<'a> {
-    /// The whole of it.
+    /// The whole token.
     pub(crate) token: &'a [u8],
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
-    /// What was signed: the first two parts as they are.
+    /// The signed bytes: the first two parts as received.
     pub(crate) signed: &'a [u8],
     pub(crate) signature: Vec<u8>,
 }
 
-/// The members of a header that are used. `jku`, `x5u`, `x5c` and `jwk` are not: a token never
-/// brings its own key.
+/// The members of a header that are used. `jku`, `x5u`, `x5c` and `jwk` are ignored: a token never
+/// supplies its own key.
 pub(crate) struct Header {
-    /// `None` for an algorithm that this crate does not have.
+    /// `None` for an algorithm that this crate doesn't support.
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) kid: Option<String>,
     pub(crate) typ: Option<String>,
@@ -49,7 +50,7 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// The first two parts together, and each of the three.
+/// The first two parts together, and each of the three parts.
 fn parts(token: &[u8]) -> Option<(&[u8], [&[u8]; 3])> {
     let mut dots = memchr::memchr_iter(b'.', token);
     let (first, second) = (dots.next()?, dots.next()?);
@@ -91,7 +92,7 @@ impl Header {
     }
 }
 
-/// Base64url without padding or stray bits: no two texts decode to the same bytes.
+/// Base64url without padding or stray bits, so no two strings decode to the same bytes.
 pub(crate) fn decode(part: impl AsRef<[u8]>) -> Result<Vec<u8>, TokenError> {
     base64url::decode(part.as_ref()).ok_or(TokenError::BadEncoding)
 }

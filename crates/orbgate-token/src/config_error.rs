@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and where.
+//! Errors in a configuration, with their locations.
 
 use core::fmt;
 
@@ -7,23 +7,23 @@ use orbgate_yaml::Diagnostic;
 
 use crate::check::KeyDiagnostic;
 
-/// A configuration that cannot be used: every error found in it.
+/// All errors in a configuration that can't be used.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     diagnostics: Vec<ConfigDiagnostic>,
 }
 
-/// One thing wrong with a configuration.
+/// One error in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfigDiagnostic {
-    /// Where it is in the file; `None` for a configuration written in Rust.
+    /// The location in the file; `None` for a configuration written in Rust.
     pub location: Option<Location>,
-    /// What is wrong: lower case, no final period, input in backticks.
+    /// The message: lower case, no final period, input in backticks.
     pub message: String,
 }
 
 impl ConfigError {
-    /// The error of a configuration written in Rust: each message names issuer and key.
+    /// The error for a configuration written in Rust. Each message names the issuer and the key.
     pub(crate) fn of_keys(diagnostics: &[KeyDiagnostic]) -> Self {
         let diagnostics = diagnostics.iter().map(|diagnostic| {
             let message = match diagnostic.key.name {
@@ -40,7 +40,7 @@ impl ConfigError {
         }
     }
 
-    /// The error of a file.
+    /// The error for a file.
     pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
         let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {
             location: Some(Location {
@@ -65,7 +65,7 @@ impl ConfigError {
         lines.join("\n")
     }
 
-    /// Every error; never empty.
+    /// All errors; never empty.
     #[must_use]
     pub fn diagnostics(&self) -> &[ConfigDiagnostic] {
         &self.diagnostics
@@ -93,7 +93,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

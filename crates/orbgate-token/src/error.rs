@@ -1,61 +1,62 @@
-//! Why a token is refused.
+//! Why a token is rejected.
 
 use core::fmt;
 
 orbgate::codes! {
-    /// Why a token is refused, for an audit log; the caller of a service learns none of it.
+    /// Why a token is rejected. Write it to an audit log, but don't send it to callers.
     ///
-    /// A reason names the broken rule and quotes nothing of the token, so it can be logged as it is. Strings are
-    /// frozen: a later release may add one, never rename or remove one.
+    /// A reason names the broken rule and quotes nothing from the token, so you can log it unchanged. Strings
+    /// are frozen: a later release can add one, but never renames or removes one.
     #[non_exhaustive]
     pub enum TokenError {
         TooLong: "too_long", "the token has more than 8192 bytes";
-        /// None of the parts may be empty (RFC 7515 §7.1). This is also every encrypted token.
+        /// A part is empty (RFC 7515 §7.1), or there aren't three. Encrypted tokens also give this
+        /// error.
         NotCompact: "not_compact", "the token is not a compact JWS: three parts between dots";
-        /// Or not in its one spelling.
+        /// Or the encoding isn't the one accepted spelling.
         BadEncoding: "bad_encoding", "a part of the token is not base64url without padding";
-        /// It is not a JSON object, or a member of it has the wrong type.
+        /// It isn't a JSON object, or one of its members has the wrong type.
         BadHeader: "bad_header", "the token's header is not what RFC 7515 says";
         BadClaims: "bad_claims", "the token's claims are not a JSON object";
-        /// In any object within it.
+        /// In any object of the token, at any depth.
         DuplicateMember: "duplicate_member", "the token names a member twice";
-        /// Extensions change what the token means.
+        /// Extensions change the meaning of a token.
         Extension: "extension", "the token's header has `crit`, `b64`, `zip` or `enc`";
-        /// `none` never is.
+        /// `none` is never accepted.
         Algorithm: "algorithm", "the token's algorithm is not one of its issuer's";
-        /// Nor is the header's `typ` one that the configuration adds.
+        /// The configuration also doesn't add the header's `typ`.
         Type: "type", "the token's type is not that of an access token";
         Issuer: "issuer", "the token is from no configured issuer";
-        /// They may not have been fetched yet.
+        /// They might not have been fetched yet.
         NoKeys: "no_keys", "there are no keys of the token's issuer";
         KeyIdMissing: "key_id_missing", "the token names no key, and not exactly one key fits";
-        /// After a rotation, fresh keys may have it.
+        /// After a key rotation, a new fetch might return it.
         KeyUnknown: "key_unknown", "the token names a key that its issuer does not have";
         KeyAmbiguous: "key_ambiguous", "the token names a key that its issuer has twice";
         /// See [`Keys::revoke`](crate::Keys::revoke).
         KeyRevoked: "key_revoked", "the token names a key that is revoked";
         KeyMismatch: "key_mismatch", "the token's key is not for its algorithm";
         Signature: "signature", "the token's signature is wrong";
-        /// Or for none.
+        /// Or it has no audience.
         Audience: "audience", "the token is for another audience";
         /// One of `exp`, `nbf` and `iat`.
         BadTime: "bad_time", "a time in the token is missing or not a time";
         Expired: "expired", "the token has expired";
-        /// By `nbf` or `iat`.
+        /// According to `nbf` or `iat`.
         NotYetValid: "not_yet_valid", "the token is not valid yet";
         /// See the issuer's `max_lifetime`.
         Lifetime: "lifetime", "the token is valid for longer than its issuer may say";
-        /// One that the configuration requires, or one for the audit.
+        /// A claim that the configuration requires, or one that is recorded in audits.
         Claim: "claim", "a claim of the token is missing or not what it must be";
-        /// The claim has the wrong type, a character or separator that RFC 6749 §3.3 does not allow, more than 256 scopes or 4,096
-        /// bytes; or both `scope` and `scp` are there.
+        /// The claim has the wrong type, a character or separator that RFC 6749 §3.3 forbids, more than 256 scopes or
+        /// more than 4,096 bytes. Or the token has both `scope` and `scp`.
         Scopes: "scopes", "the token's scopes are not written as configured";
-        /// By `cnf`: a plain bearer cannot prove to have that key.
+        /// With `cnf`. A client that only presents a bearer token can't prove that it has the key.
         Bound: "bound", "the token is bound to a key of its holder";
-        /// The issuer's introspection endpoint says so, or does not say that it is.
+        /// The issuer's introspection endpoint didn't return `"active": true`.
         Inactive: "inactive", "the token is not active";
         Clock: "clock", "the clock is before 1970";
-        /// By the issuer's rules: neither a user's nor an organisation's, or both. The token itself is right.
+        /// By the issuer's rules, it matches neither kind, or both. The token itself is valid.
         UnknownKind: "unknown_kind", "the token is neither a user's nor an organisation's";
     }
 }

@@ -1,4 +1,4 @@
-//! Why a token is refused, in words for the person who configures its issuer.
+//! Explains to the person who configures an issuer why a token is rejected.
 
 use core::time::Duration;
 use std::time::SystemTime;
@@ -18,29 +18,32 @@ use crate::scope::ScopeFormat;
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Verifier, since_epoch};
 
-/// What a verifier makes of a token, in words: see [`Verifier::explain`].
+/// An explanation of a verifier's result for a token: see [`Verifier::explain`].
 ///
-/// It quotes the token's `typ`, `alg`, `kid`, `iss`, audience and times, and its scopes and kind if it is accepted. It never shows the token,
-/// its signature, its subject or any other claim's value, so you can paste it into a ticket.
+/// It quotes the token's `typ`, `alg`, `kid`, `iss`, audience and times, and, if the token is accepted, its scopes and
+/// kind. It never shows the token, its signature, its subject or the value of any other claim, so you can paste it into
+/// a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The first rule that the token breaks; [`UnknownKind`](TokenError::UnknownKind) for a token that is right and of no known kind.
+    /// The first rule that the token breaks; [`UnknownKind`](TokenError::UnknownKind) for a valid token whose kind
+    /// isn't known.
     pub refused: Option<TokenError>,
-    /// What the token has, what the configuration asks for, and what to do.
+    /// The token's value, the configured value, and how to fix the difference.
     pub hint: Option<String>,
-    /// Whose token it is, if it is right.
+    /// The kind of token, if it is valid.
     pub kind: Option<TokenKind>,
-    /// Its scopes with one space between two, if it is right.
+    /// Its scopes, separated by one space, if it is valid.
     pub scopes: Option<String>,
-    /// Whether the signature was checked. Without keys, it isn't, and neither is anything about its key.
+    /// Whether the signature was checked. Without keys, neither the signature nor the key is checked.
     pub is_signature_checked: bool,
 }
 
 impl Verifier {
-    /// Says which rule a token breaks and how, for the person who configures the issuers. A caller of a service should learn none of it.
+    /// Explains which rule a token breaks, and how, for the person who configures the issuers. Don't show the
+    /// explanation to callers of a service.
     ///
-    /// Without keys, everything but the key and the signature is judged.
+    /// Without keys, everything except the key and the signature is checked.
     #[must_use]
     pub fn explain(
         &self,
@@ -68,20 +71,20 @@ impl Verifier {
         }
     }
 
-    /// The same verdict as that of [`verify`](Self::verify).
+    /// The same result as that of [`verify`](Self::verify).
     #[cfg(feature = "aws-lc-rs")]
     fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
         self.verify(token, keys, now)
     }
 
-    /// The same verdict but for the signature, which this build can't check.
+    /// The same result, except for the signature, which this build can't check.
     #[cfg(not(feature = "aws-lc-rs"))]
     fn judged(&self, token: &[u8], keys: &Keys, now: SystemTime) -> Judged {
         drop(self.check(token, keys, now)?);
         self.unsigned(token, now)
     }
 
-    /// The verdict without the key and the signature.
+    /// The result without checking the key and the signature.
     fn unsigned(&self, token: &[u8], now: SystemTime) -> Judged {
         let compact = Compact::parse(token)?;
         let opened = self.open(&compact)?;
@@ -131,7 +134,7 @@ impl Verifier {
         }
     }
 
-    /// The hint for a token whose header or issuer is refused.
+    /// The hint for a token whose header or issuer is rejected.
     fn header(&self, error: TokenError, compact: &Compact<'_>) -> Option<String> {
         match error {
             TokenError::Type => {
@@ -140,7 +143,8 @@ impl Verifier {
                     None => "it has no `typ`".to_owned(),
                 };
                 let typ = compact.header.typ.as_deref().unwrap_or_default();
-                // The token is not trusted, and this goes into a configuration: only a media type does.
+                // The token isn't trusted, and the hint might be copied into a configuration, so only a
+                // media type is quoted.
                 let is_media_type =
                     |byte: u8| byte.is_ascii_alphanumeric() || b"+-./".contains(&byte);
                 if !typ.bytes().all(is_media_type) {
@@ -166,7 +170,7 @@ impl Verifier {
 
 type Judged = Result<VerifiedToken, TokenError>;
 
-/// The hint for a token that can't be taken apart.
+/// The hint for a token that can't be parsed.
 fn form(error: TokenError, token: &[u8]) -> Option<String> {
     let dots = memchr::memchr_iter(b'.', token).count();
     let said = match (error, dots) {
@@ -257,7 +261,7 @@ fn claims_hint(
     }
 }
 
-/// Which tests of the kind fail.
+/// The tests of the kind that fail.
 fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
     let KindRules::Claims { user, organisation } = &issuer.kind else {
         return String::new();
@@ -282,7 +286,7 @@ fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
     )
 }
 
-/// Whether a claim is there, without its value.
+/// Whether a claim is present, without its value.
 const fn present(value: Option<&Member<'_>>) -> &'static str {
     match value {
         None => "is missing",
@@ -292,7 +296,7 @@ const fn present(value: Option<&Member<'_>>) -> &'static str {
     }
 }
 
-/// A claim of the protocol, with its value.
+/// A registered claim, with its value.
 fn shown(value: Option<&Member<'_>>) -> String {
     match value {
         None => "is missing".to_owned(),
@@ -301,7 +305,7 @@ fn shown(value: Option<&Member<'_>>) -> String {
     }
 }
 
-/// How far a time of the token is from now.
+/// The difference between a time in the token and now.
 fn ago(name: &str, claims: &Claims<'_>, now: Duration) -> Option<String> {
     let Some(Member::Other(value)) = claims.0.get(name) else {
         return None;

@@ -1,4 +1,4 @@
-//! What an issuer's tokens must be.
+//! The rules for an issuer's tokens.
 
 use core::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::scope::ScopeClaim;
 
-/// One issuer, and what its tokens must be. [`Verifier::new`](crate::Verifier::new) checks it.
+/// An issuer, and the rules for its tokens. [`Verifier::new`](crate::Verifier::new) checks it.
 ///
 /// ```
 /// use orbgate_token::{Algorithm, Issuer, KindRules};
@@ -35,8 +35,8 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// An issuer by the exact text of its tokens' `iss`, for an audience that must be in their `aud`,
-    /// with its way to tell users from organisations.
+    /// An issuer with the exact `iss` of its tokens, an audience that must be in their `aud`, and a
+    /// rule that distinguishes users from organisations.
     #[must_use]
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>, kind: KindRules) -> Self {
         Self {
@@ -57,94 +57,96 @@ impl Issuer {
         }
     }
 
-    /// More audiences: one of all of them must be in the tokens' `aud`.
+    /// Adds audiences. One of all the audiences must be in a token's `aud`.
     #[must_use]
     pub fn or_audiences<A: Into<String>>(mut self, audiences: impl IntoIterator<Item = A>) -> Self {
         self.audiences.extend(audiences.into_iter().map(Into::into));
         self
     }
 
-    /// The claim that has the audience; `aud` unless said. Amazon Cognito's access tokens have no `aud`, and name the application in
-    /// `client_id`.
+    /// The claim that contains the audience. Default: `aud`. For example, access tokens from Amazon Cognito have no
+    /// `aud`, and name the application in `client_id`.
     #[must_use]
     pub fn audience_claim(mut self, claim: impl Into<String>) -> Self {
         self.audience_claim = claim.into();
         self
     }
 
-    /// The algorithms that its tokens may be signed with; RS256 alone unless said (RFC 9068 §2.1).
+    /// The algorithms that its tokens can be signed with. Default: only RS256 (RFC 9068 §2.1).
     #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// Values of the header's `typ` that are accepted as well as `at+jwt`, exactly as written; `""` is a
-    /// token without one. With `JWT`, an ID token for this audience passes for an access token.
+    /// Values of the header's `typ` that are accepted in addition to `at+jwt`, exactly as written. `""`
+    /// means a token without `typ`. With `JWT`, an ID token for this audience is accepted as an access
+    /// token.
     #[must_use]
     pub fn extra_types<T: Into<String>>(mut self, types: impl IntoIterator<Item = T>) -> Self {
         self.extra_types = types.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Where its tokens have their scopes; `scope` as text unless said.
+    /// The claim that contains a token's scopes. Default: `scope`, as a string.
     #[must_use]
     pub fn scopes(mut self, scopes: ScopeClaim) -> Self {
         self.scopes = scopes;
         self
     }
 
-    /// The claim with the client's name, for the audit; `client_id` unless said.
+    /// The claim that contains the client's name, for audits. Default: `client_id`.
     #[must_use]
     pub fn client_claim(mut self, claim: impl Into<String>) -> Self {
         self.client_claim = claim.into();
         self
     }
 
-    /// Claims that must be there, as `iss`, `aud` and `exp` must.
+    /// Claims that are required in addition to `iss`, `aud` and `exp`.
     #[must_use]
     pub fn require<T: Into<String>>(self, claims: impl IntoIterator<Item = T>) -> Self {
         self.require_tests(claims.into_iter().map(ClaimTest::present))
     }
 
-    /// Tests that all hold for its tokens, as well as those of [`require`](Self::require): Amazon Cognito says with
-    /// `token_use` that a token is an access token.
+    /// Tests that a token must pass in addition to [`require`](Self::require). For example, Amazon Cognito marks an
+    /// access token with the claim `token_use`.
     #[must_use]
     pub fn require_tests(mut self, tests: impl IntoIterator<Item = ClaimTest>) -> Self {
         self.require.extend(tests);
         self
     }
 
-    /// How far its clock and ours may be apart: 60 s unless said, 300 s at most.
+    /// The allowed difference between the issuer's clock and ours. Default: 60 s. Maximum: 300 s.
     #[must_use]
     pub const fn skew(mut self, skew: Duration) -> Self {
         self.skew = skew;
         self
     }
 
-    /// The longest time from `iat` to `exp`; a token without `iat` is then refused. No limit unless said.
+    /// The longest time from `iat` to `exp`. If set, a token without `iat` is rejected. Default: no
+    /// limit.
     #[must_use]
     pub const fn max_lifetime(mut self, lifetime: Duration) -> Self {
         self.max_lifetime = Some(lifetime);
         self
     }
 
-    /// Takes tokens that are bound to a key of their holder (`cnf`) without asking for a proof of it.
-    /// A thief of such a token can then use it.
+    /// Accepts tokens that are bound to a key of their holder (`cnf`), without a proof of possession.
+    /// Anyone who steals such a token can then use it.
     #[must_use]
     pub const fn allow_unverified_cnf(mut self) -> Self {
         self.allow_unverified_cnf = true;
         self
     }
 
-    /// What its keys must be; see [`KeyRules`].
+    /// The rules for its keys; see [`KeyRules`].
     #[must_use]
     pub const fn key_rules(mut self, rules: KeyRules) -> Self {
         self.key_rules = rules;
         self
     }
 
-    /// The same for one tenant, whose name replaces the place.
+    /// The same issuer for one tenant, whose name replaces the placeholder.
     pub(crate) fn of_tenant(&self, place: &str, tenant: &str) -> Self {
         let of = |text: &String| text.replace(place, tenant);
         Self {
@@ -154,7 +156,7 @@ impl Issuer {
         }
     }
 
-    /// Where its keys are, for a fetcher; found by OIDC discovery unless said.
+    /// The URL of its keys, for a fetcher. Default: found by OIDC discovery.
     #[must_use]
     pub fn jwks_uri(mut self, url: impl Into<String>) -> Self {
         self.jwks_uri = Some(url.into());

@@ -1,5 +1,5 @@
-//! JSON objects in which no member comes twice, at any depth: of two duplicates, two readers may take
-//! different ones.
+//! JSON objects in which no member occurs twice, at any depth. Two readers could otherwise read
+//! different values of a duplicate.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -9,15 +9,15 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Why a text is not such an object.
+/// Why a document is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonError {
     NotAnObject,
     DuplicateMember,
 }
 
-/// The members of a text's one object. Texts without escapes are where they were: copies of a token's
-/// claims would cost more than reading them.
+/// The members of a document's top-level object. Strings without escapes are borrowed, because
+/// copying a token's claims would take longer than reading them.
 #[derive(Debug)]
 pub(crate) struct Object<'t>(Vec<(Text<'t>, Member<'t>)>);
 
@@ -33,7 +33,7 @@ pub(crate) enum Member<'t> {
 struct Text<'t>(Cow<'t, str>);
 
 impl Text<'_> {
-    /// By length first: most names differ in it, and their bytes need not be compared.
+    /// Compares lengths first: most names differ in length, so their bytes needn't be compared.
     fn order(&self, other: &str) -> Ordering {
         let lengths = self.0.len().cmp(&other.len());
         lengths.then_with(|| self.0.as_ref().cmp(other))
@@ -42,7 +42,7 @@ impl Text<'_> {
 
 impl<'t> Object<'t> {
     pub(crate) fn parse(text: &'t [u8]) -> Result<Self, JsonError> {
-        // Checked as a whole, because serde_json would check each text by itself.
+        // Checked as a whole, because serde_json would check each string separately.
         let json = core::str::from_utf8(text).map_err(|_| JsonError::NotAnObject)?;
         let mut object: Self = serde_json::from_str(json).map_err(|_| JsonError::NotAnObject)?;
         let members = &mut object.0;
@@ -54,21 +54,22 @@ impl<'t> Object<'t> {
             Member::Text(_) => others,
             Member::Other(value) => kept(others, value),
         });
-        // serde_json keeps the last of two members of one name of a value. A reader of our own would be no way out: with the
-        // feature `arbitrary_precision`, which any other crate of a program may turn on, it would see numbers as objects.
+        // If a value names a member twice, serde_json keeps the last one. A visitor of our own wouldn't help: with the
+        // feature `arbitrary_precision`, which any other crate of a program can enable, it would see numbers as
+        // objects.
         if comes_twice || within > 0 && written(text) != within.saturating_add(members.len()) {
             return Err(JsonError::DuplicateMember);
         }
         Ok(object)
     }
 
-    /// Looks at one after the other: a token has few, and most names differ in their length.
+    /// Linear search: a token has few members, and most names differ in length.
     pub(crate) fn get(&self, name: &str) -> Option<&Member<'t>> {
         let found = self.0.iter().find(|(other, _)| other.0 == name);
         found.map(|(_, member)| member)
     }
 
-    /// The member, if it is text.
+    /// The member, if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Member::text)
     }
@@ -117,7 +118,7 @@ impl<'t> Visitor<'t> for ReadObject {
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Object<'t>, A::Error> {
-        // More than most tokens have.
+        // More than most tokens need.
         let mut members = Vec::with_capacity(16);
         while let Some(member) = map.next_entry()? {
             members.push(member);
@@ -181,20 +182,20 @@ impl<'t> Visitor<'t> for ReadMember {
         Value::deserialize(SeqAccessDeserializer::new(items)).map(Member::Other)
     }
 
-    /// With `arbitrary_precision` also a number.
+    /// With `arbitrary_precision`, numbers also arrive here.
     fn visit_map<A: MapAccess<'t>>(self, members: A) -> Result<Member<'t>, A::Error> {
         Value::deserialize(MapAccessDeserializer::new(members)).map(Member::Other)
     }
 }
 
-/// How many members there are in JSON, at any depth: each has a colon, which is not in a string.
+/// The number of members in JSON, at any depth. Each has one colon outside strings.
 fn written(json: &[u8]) -> usize {
     let (mut members, mut in_string) = (0_usize, false);
     let mut bytes = json.iter();
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => in_string = !in_string,
-            // It is of what follows, which may be a quote.
+            // Skips the escaped character, which might be a quote.
             b'\\' => drop(bytes.next()),
             b':' if !in_string => members = members.saturating_add(1),
             _ => {}
@@ -203,7 +204,7 @@ fn written(json: &[u8]) -> usize {
     members
 }
 
-/// How many members a value has, at any depth, added to those of others.
+/// Adds the number of members of a value, at any depth, to `others`.
 fn kept(others: usize, value: &Value) -> usize {
     match value {
         Value::Object(members) => {
@@ -222,7 +223,7 @@ mod tests {
 
     use super::{JsonError, Member, Object, kept, written};
 
-    /// JSON of any depth, in which names come twice, also in another spelling.
+    /// JSON of any depth in which names are repeated, including in a different spelling.
     fn json() -> impl Strategy<Value = String> {
         let name = prop::sample::select(vec![
             r#""a""#,
@@ -256,7 +257,7 @@ mod tests {
     }
 
     proptest! {
-        /// What serde_json reads, unless there are more members than it keeps.
+        /// Compares with serde_json, unless serde_json keeps fewer members.
         #[test]
         fn members_are_those_of_a_value(text in json()) {
             let value: Value = serde_json::from_str(&text).unwrap();

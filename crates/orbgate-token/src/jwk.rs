@@ -1,4 +1,5 @@
-//! One public key of a key set (RFC 7517, RFC 7518 §6): accepted whole, or left out with a reason.
+//! One public key of a key set (RFC 7517, RFC 7518 §6): accepted as a whole, or left out with a
+//! reason.
 
 use std::sync::Arc;
 
@@ -11,10 +12,11 @@ use crate::material::Material;
 use crate::parts::Parts;
 use crate::roca;
 
-/// What a key of a key set must be beyond what this crate demands of every key.
+/// Rules for keys in a key set, in addition to those that this crate applies to every key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyRules {
-    /// The smallest public exponent of an RSA key; 65537 unless an issuer's old keys need 3.
+    /// The smallest public exponent of an RSA key. Default: 65537. Set it to 3 if an issuer has old
+    /// keys that need it.
     pub rsa_exponent_min: u64,
 }
 
@@ -26,12 +28,12 @@ impl Default for KeyRules {
     }
 }
 
-/// A key, bound to the algorithms that it may be used with.
+/// A key, and the algorithms that it can be used with.
 pub(crate) struct Key {
     pub(crate) kid: Option<String>,
-    /// The key as RFC 7638 writes it.
+    /// The key in the form of RFC 7638.
     pub(crate) text: Arc<str>,
-    /// One for each algorithm.
+    /// One entry for each algorithm.
     pub(crate) uses: Vec<Use>,
 }
 
@@ -44,7 +46,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// `None` where the numbers are no key for the algorithm.
+    /// `None` if the numbers aren't a valid key for the algorithm.
     #[cfg_attr(
         not(feature = "aws-lc-rs"),
         expect(clippy::missing_const_for_fn, reason = "the library is not const")
@@ -122,7 +124,7 @@ impl Jwk<'_> {
         if n.last().is_none_or(|last| last & 1 == 0) {
             return Err("its modulus is even");
         }
-        // A larger exponent makes each verification slow, and no issuer has one.
+        // A larger exponent makes verification slow, and no issuer uses one.
         if e.len() > 4 {
             return Err("its exponent has more than 32 bits");
         }
@@ -160,7 +162,7 @@ impl Jwk<'_> {
         self.uses(Family::Ed25519, &Parts::Edwards(&point))
     }
 
-    /// The key for its own `alg`, or else for every algorithm of its family.
+    /// The key for its own `alg` or, without one, for every algorithm of its family.
     fn uses(&self, family: Family, parts: &Parts<'_>) -> Result<Uses, &'static str> {
         let named = self.text("alg")?;
         let mut uses = Vec::new();
@@ -205,7 +207,7 @@ impl Jwk<'_> {
         decode(text).map_err(|_| "a part of the key is not base64url without padding")
     }
 
-    /// A number without the leading zeros that RFC 7518 forbids and some providers write.
+    /// A number without the leading zeros that RFC 7518 forbids but some providers write.
     fn number(&self, name: &str) -> Result<Vec<u8>, &'static str> {
         let mut bytes = self.bytes(name)?;
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();

@@ -1,4 +1,4 @@
-//! Snapshots of keys: what a verifier checks signatures with.
+//! Snapshots of keys, with which a verifier checks signatures.
 
 use core::fmt;
 use std::collections::{HashMap, HashSet};
@@ -12,27 +12,27 @@ use crate::error::TokenError;
 use crate::json::{JsonError, Member, Object};
 use crate::jwk::{Key, KeyRules, Use};
 
-/// A larger key set is refused unread.
+/// A larger key set is rejected without reading it.
 pub(crate) const KEY_SET_BYTES: usize = 256 * 1024;
 const KEYS: usize = 64;
 
-/// The keys of one issuer, at one time.
+/// The keys of one issuer at one moment.
 ///
 /// Immutable, `Send + Sync`, and cheap to share in an `Arc`. Its `Debug` shows no key.
 pub struct KeySet {
-    /// The keys that share their `kid` with no other.
+    /// The keys whose `kid` is unique.
     keys: Vec<Key>,
-    /// The index of each in `keys`; `None` where several have the same.
+    /// The index of each `kid` in `keys`; `None` if several keys share it.
     by_kid: HashMap<String, Option<usize>>,
     warnings: Vec<KeyWarning>,
 }
 
-/// A key that was left out of a [`KeySet`], and why. It quotes nothing of the key.
+/// A key that was left out of a [`KeySet`], and the reason. It quotes nothing from the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyWarning {
-    /// Which one of the set, counted from 0.
+    /// The key's index in the set, from 0.
     pub index: usize,
-    /// Why, for a log.
+    /// The reason, for logs.
     pub message: &'static str,
 }
 
@@ -45,22 +45,24 @@ impl fmt::Display for KeyWarning {
 impl KeySet {
     /// Reads a key set as an issuer publishes it (RFC 7517 §5): public keys only.
     ///
-    /// Keys that are for something else, unknown, weak or malformed are left out with a
-    /// [warning](Self::warnings), and so are secrets and private keys: who reads a secret can sign
-    /// tokens, and a published private key is not private any more. Keys that share a `kid` are not used.
+    /// Keys for another purpose, of an unknown type, weak or malformed are left out with a
+    /// [warning](Self::warnings). So are secrets, because anyone who reads a secret can sign tokens, and
+    /// private keys, because a published key isn't private any more. Keys that share a `kid` are not
+    /// used.
     ///
     /// # Errors
     ///
-    /// Where the text is not a key set, is larger than 256 KiB, has more than 64 keys, or none to use.
+    /// Fails if the document isn't a key set, is larger than 256 KiB, has more than 64 keys, or has no
+    /// usable key.
     pub fn from_jwks(text: &[u8]) -> Result<Self, KeySetError> {
         Self::from_jwks_with(text, &KeyRules::default())
     }
 
-    /// The same, under rules of your own.
+    /// The same as [`from_jwks`](Self::from_jwks), with your own rules.
     ///
     /// # Errors
     ///
-    /// The same.
+    /// The same as those of [`from_jwks`](Self::from_jwks).
     pub fn from_jwks_with(text: &[u8], rules: &KeyRules) -> Result<Self, KeySetError> {
         if text.len() > KEY_SET_BYTES {
             return Err(KeySetError::TooLarge);
@@ -78,15 +80,15 @@ impl KeySet {
         Self::collect(jwks.iter().map(|jwk| Key::from_jwk(jwk, rules)))
     }
 
-    /// Secrets that the issuer and this service share: `kid`, algorithm, and at least as many bytes
-    /// as the algorithm's hash has (32, 48, 64).
+    /// Makes a set of secrets that the issuer and this service share. Each has a `kid`, an
+    /// algorithm, and at least as many bytes as the algorithm's hash (32, 48 or 64).
     ///
-    /// Secrets and public keys are never in one set. A set of secrets has a [warning](Self::warnings)
-    /// for each secret that is too short.
+    /// A set never contains both secrets and public keys. It has a [warning](Self::warnings) for each
+    /// secret that is too short.
     ///
     /// # Errors
     ///
-    /// Where there is none to use.
+    /// Fails if no secret is usable.
     pub fn from_secrets<'a>(
         secrets: impl IntoIterator<Item = (&'a str, Algorithm, &'a [u8])>,
     ) -> Result<Self, KeySetError> {
@@ -103,7 +105,7 @@ impl KeySet {
             by_kid: HashMap::new(),
             warnings: Vec::new(),
         };
-        // The position of each of `set.keys` in the text.
+        // The position of each of `set.keys` in the document.
         let mut indices = Vec::new();
         for (index, key) in keys.enumerate() {
             match key {
@@ -121,7 +123,7 @@ impl KeySet {
     fn add(&mut self, key: Key, index: usize, indices: &mut Vec<usize>) {
         if let Some(kid) = &key.kid {
             if let Some(other) = self.by_kid.get_mut(kid) {
-                // The first of them was added before the others were seen.
+                // The first of them was added before the others were read.
                 let first = other.take().and_then(|other| indices.get(other).copied());
                 let message = "another key has its `kid`, and neither is used";
                 let both = first.into_iter().chain([index]);
@@ -135,13 +137,13 @@ impl KeySet {
         indices.push(index);
     }
 
-    /// How many usable keys there are.
+    /// The number of usable keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.usable(None).count()
     }
 
-    /// Never: a key set without a key to use is an error.
+    /// Always `false`, because a key set without a usable key is an error.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -153,7 +155,7 @@ impl KeySet {
         &self.warnings
     }
 
-    /// The keys that no other shares a `kid` with, and that are not revoked.
+    /// The keys whose `kid` is unique and not revoked.
     fn usable(&self, revoked: Option<&HashSet<String>>) -> impl Iterator<Item = &Key> {
         let is_revoked = move |kid| revoked.is_some_and(|revoked| revoked.contains(kid));
         self.keys.iter().filter(move |key| {
@@ -195,7 +197,7 @@ impl KeySet {
     }
 }
 
-/// A key, for the algorithm of a token.
+/// A key, together with a token's algorithm.
 pub(crate) struct Chosen<'k> {
     pub(crate) text: &'k Arc<str>,
     pub(crate) usage: &'k Use,
@@ -221,19 +223,19 @@ impl fmt::Debug for KeySet {
     }
 }
 
-/// Why a text is not a usable key set.
+/// Why a document isn't a usable key set.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeySetError {
-    /// The text has more than 256 KiB.
+    /// The document is larger than 256 KiB.
     TooLarge,
-    /// Not a JSON object with a list `keys`.
+    /// The document isn't a JSON object with a list `keys`.
     NotAKeySet,
     /// An object names a member twice.
     DuplicateMember,
-    /// More than 64 keys.
+    /// The document has more than 64 keys.
     TooManyKeys,
-    /// No key can check a signature: why, key by key.
+    /// No key can check a signature. Lists the reason for each key.
     NoUsableKey(Box<[KeyWarning]>),
 }
 
@@ -254,7 +256,7 @@ impl fmt::Display for KeySetError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for KeySetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -263,38 +265,38 @@ impl fmt::Debug for KeySetError {
 
 impl core::error::Error for KeySetError {}
 
-/// The keys of every issuer, at one time: what [`Verifier::verify`](crate::Verifier::verify) looks
-/// signatures up in. Cheap to clone.
+/// The keys of all issuers at one moment, with which [`Verifier::verify`](crate::Verifier::verify)
+/// checks signatures. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     by_issuer: HashMap<String, Arc<KeySet>>,
-    /// The `kid`s that are not used, by issuer, even if the issuer publishes them.
+    /// The revoked `kid`s of each issuer, which aren't used even if the issuer publishes them.
     revoked: HashMap<String, HashSet<String>>,
 }
 
 impl Keys {
-    /// No keys: every token is refused.
+    /// No keys, so that every token is rejected.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// These keys, with an issuer's new ones instead of its former ones.
+    /// A copy with an issuer's new keys instead of its previous ones.
     #[must_use]
     pub fn with(mut self, issuer: impl Into<String>, keys: impl Into<Arc<KeySet>>) -> Self {
         self.by_issuer.insert(issuer.into(), keys.into());
         self
     }
 
-    /// These keys, without an issuer's.
+    /// A copy without an issuer's keys.
     #[must_use]
     pub fn without(mut self, issuer: &str) -> Self {
         self.by_issuer.remove(issuer);
         self
     }
 
-    /// These keys, of which an issuer's key with this `kid` is not used, even if a later key set has it:
-    /// for a key whose private half was stolen. Tokens that name it are refused as
+    /// A copy that never uses the issuer's key with this `kid`, even if a later key set contains it.
+    /// Call it if a private key was stolen. Tokens that name the key are rejected with
     /// [`TokenError::KeyRevoked`].
     #[must_use]
     pub fn revoke(mut self, issuer: impl Into<String>, kid: impl Into<String>) -> Self {
@@ -305,12 +307,12 @@ impl Keys {
         self
     }
 
-    /// The `kid`s of an issuer that are revoked.
+    /// The revoked `kid`s of an issuer.
     pub(crate) fn revoked(&self, issuer: &str) -> Option<&HashSet<String>> {
         self.revoked.get(issuer)
     }
 
-    /// How many usable keys of an issuer there are.
+    /// The number of usable keys of an issuer.
     pub(crate) fn count(&self, issuer: &str) -> usize {
         let keys = self.of(issuer);
         keys.map_or(0, |keys| keys.usable(self.revoked(issuer)).count())

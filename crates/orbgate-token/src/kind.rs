@@ -1,30 +1,31 @@
-//! Whose token it is: decided by what the issuer states, never guessed from what is missing.
+//! Distinguishes users' tokens from organisations' tokens by what the issuer states, never by what
+//! is missing.
 
 use orbgate::TokenKind;
 
 use crate::json::{Member, Object};
 
-/// How to tell an organisation's token from a user's (specification §5.2, §5.6).
+/// How to distinguish an organisation's token from a user's (specification §5.2, §5.6).
 ///
-/// The specification does not say how, so there is no default. A token that neither rule
-/// recognises, or that both do, is of unknown kind, and every request with it is denied.
+/// There is no default, because the specification doesn't define how. A token that matches neither
+/// rule, or both, is of unknown kind, and every request with it is denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindRules {
-    /// Every token of the issuer is of this kind: the strongest evidence, if the issuer serves only
-    /// one kind.
+    /// Every token of the issuer is of this kind. This is the strongest evidence, if the issuer
+    /// serves only one kind.
     Always(TokenKind),
-    /// By claims: a token is a user's if all of `user` hold and not all of `organisation`, and the
-    /// other way round. An empty list never holds.
+    /// By claims: a token is a user's if it passes all tests of `user` but not all of
+    /// `organisation`, and vice versa. An empty list never matches.
     Claims {
-        /// What is true of a user's token.
+        /// Tests for a user's token.
         user: Vec<ClaimTest>,
-        /// What is true of an organisation's token.
+        /// Tests for an organisation's token.
         organisation: Vec<ClaimTest>,
     },
 }
 
 impl KindRules {
-    /// A claim names the kind: the providers' own claim for it, such as `token_kind`.
+    /// Reads the kind from a claim, if the provider has one for it, such as `token_kind`.
     #[must_use]
     pub fn named_by(claim: &str, user: &str, organisation: &str) -> Self {
         Self::Claims {
@@ -71,13 +72,13 @@ impl ClaimTest {
         Self { claim, test }
     }
 
-    /// The claim is exactly this text.
+    /// The claim is exactly this string.
     #[must_use]
     pub fn equals(claim: impl Into<String>, text: impl Into<String>) -> Self {
         Self::new(claim, Test::Equals(text.into()))
     }
 
-    /// The claim is exactly one of these texts.
+    /// The claim is exactly one of these strings.
     #[must_use]
     pub fn one_of<T: Into<String>>(
         claim: impl Into<String>,
@@ -89,32 +90,32 @@ impl ClaimTest {
         )
     }
 
-    /// The claim is there, and not null.
+    /// The claim is present and not null.
     #[must_use]
     pub fn present(claim: impl Into<String>) -> Self {
         Self::new(claim, Test::Present)
     }
 
-    /// The claim is not there. That alone proves nothing, so combine it with another test.
+    /// The claim is absent. An absent claim proves nothing, so combine this test with another.
     #[must_use]
     pub fn absent(claim: impl Into<String>) -> Self {
         Self::new(claim, Test::Absent)
     }
 
-    /// Both claims are there and the same text, as `sub` and `client_id` of a token by client
-    /// credentials (RFC 9068 §5 warns that a user's `sub` may look like a client's).
+    /// Both claims are present and the same string. For example, `sub` and `client_id` are equal in
+    /// a client-credentials token (RFC 9068 §5 warns that a user's `sub` can look like a client's).
     #[must_use]
     pub fn equals_claim(claim: impl Into<String>, other: impl Into<String>) -> Self {
         Self::new(claim, Test::EqualsClaim(other.into()))
     }
 
-    /// Both claims are there and different texts.
+    /// Both claims are present and different strings.
     #[must_use]
     pub fn differs_from_claim(claim: impl Into<String>, other: impl Into<String>) -> Self {
         Self::new(claim, Test::DiffersFromClaim(other.into()))
     }
 
-    /// Whether the test proves anything about a token that passes it.
+    /// Whether passing the test proves anything about a token.
     pub(crate) const fn is_positive(&self) -> bool {
         !matches!(self.test, Test::Absent)
     }

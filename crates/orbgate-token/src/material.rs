@@ -1,4 +1,4 @@
-//! What checks signatures in place: aws-lc-rs.
+//! Checks signatures in place with aws-lc-rs.
 
 use aws_lc_rs::digest::{Digest, SHA256};
 use aws_lc_rs::hmac;
@@ -8,14 +8,15 @@ use aws_lc_rs::signature::{self, ParsedPublicKey, RsaParameters, VerificationAlg
 use crate::algorithm::Algorithm;
 use crate::parts::Parts;
 
-/// What checks a signature: a public key or a secret.
+/// A public key or a secret that checks signatures.
 pub(crate) enum Material {
     Public(ParsedPublicKey),
     Secret(Box<hmac::Key>),
 }
 
 impl Material {
-    /// A key for this algorithm; `None` where the numbers are no key, such as a point that is not on its curve.
+    /// A key for this algorithm. `None` if the numbers aren't a valid key, such as a point that isn't on its
+    /// curve.
     pub(crate) fn new(algorithm: Algorithm, parts: &Parts<'_>) -> Option<Self> {
         match parts {
             Parts::Rsa { n, e } => algorithm.rsa_key(n, e).map(Self::Public),
@@ -31,7 +32,7 @@ impl Material {
         }
     }
 
-    /// Whether the signature is of this message.
+    /// Whether the signature is valid for this message.
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         match self {
             Self::Public(key) => key.verify_sig(message, signature).is_ok(),
@@ -39,7 +40,7 @@ impl Material {
         }
     }
 
-    /// The same, where the algorithm signs a SHA-256 and this is the message's.
+    /// The same, if the algorithm signs a SHA-256 hash and this is the message's.
     pub(crate) fn verify_hashed(&self, hash: &[u8], signature: &[u8]) -> bool {
         let hash = Digest::import_less_safe(hash, &SHA256);
         match (self, hash) {
@@ -50,12 +51,12 @@ impl Material {
 }
 
 impl Algorithm {
-    /// Whether it is a public key's and signs the SHA-256 of the message.
+    /// Whether the algorithm uses public keys and signs the message's SHA-256 hash.
     pub(crate) const fn signs_sha256(self) -> bool {
         matches!(self, Self::Rs256 | Self::Ps256 | Self::Es256)
     }
 
-    /// An RSA key for this algorithm; both numbers are without leading zeros.
+    /// An RSA key for this algorithm. Both numbers have no leading zeros.
     fn rsa_key(self, n: &[u8], e: &[u8]) -> Option<ParsedPublicKey> {
         let parameters: &'static RsaParameters = match self {
             Self::Rs256 => &signature::RSA_PKCS1_2048_8192_SHA256,
@@ -71,7 +72,7 @@ impl Algorithm {
             .ok()
     }
 
-    /// A key on a curve for this algorithm: an uncompressed point, or an Ed25519 key.
+    /// An elliptic-curve key for this algorithm: an uncompressed point, or an Ed25519 key.
     fn curve_key(self, point: &[u8]) -> Option<ParsedPublicKey> {
         let algorithm: &'static dyn VerificationAlgorithm = match self {
             Self::Es256 => &signature::ECDSA_P256_SHA256_FIXED,

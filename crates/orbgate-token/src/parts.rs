@@ -1,11 +1,12 @@
-//! The numbers of a key, and their text as RFC 7638 has it.
+//! The numbers of a key, and its form in RFC 7638.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::algorithm::{Algorithm, Family};
 
-/// The numbers of a key: big endian, those of RSA without leading zeros, coordinates as long as their curve's.
+/// The numbers of a key, big endian. RSA numbers have no leading zeros; coordinates are as long as the curve
+/// requires.
 pub(crate) enum Parts<'a> {
     Rsa { n: &'a [u8], e: &'a [u8] },
     Point { x: &'a [u8], y: &'a [u8] },
@@ -14,7 +15,7 @@ pub(crate) enum Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The key as RFC 7638 §3 writes it: its required members alone, in the order of the alphabet, no spaces.
+    /// The key as in RFC 7638 §3: only its required members, in alphabetical order, without spaces.
     pub(crate) fn jwk(&self, family: Family) -> String {
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let crv = match family {
@@ -37,7 +38,7 @@ impl Parts<'_> {
         }
     }
 
-    /// How long a signature by this key is; no other length can be right.
+    /// The length of a signature by this key. A signature of any other length is invalid.
     pub(crate) const fn signature_bytes(&self, algorithm: Algorithm) -> usize {
         match self {
             Self::Rsa { n, .. } => n.len(),

@@ -1,4 +1,4 @@
-//! Signatures that were right a moment ago: whose key has signed which bytes does not change.
+//! Remembers recently checked signatures. Whether a key has signed given bytes never changes.
 #![expect(
     clippy::disallowed_types,
     reason = "a lock for two sets of hashes, held for a look-up: no I/O and no signature"
@@ -10,24 +10,24 @@ use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-/// Half the time that a signature is remembered at most.
+/// Half the longest time that a signature is remembered.
 const HALF_LIFE: Duration = Duration::from_secs(30);
 
-/// The SHA-256 of a token and the key that has signed it.
+/// The SHA-256 of a token and of the key that signed it.
 type Mark = [u8; 32];
 
-/// The latest signatures that were right: some number of them, for at most a minute.
+/// The most recent valid signatures: a bounded number, each for at most a minute.
 ///
-/// Nothing else is remembered, so every rule but the signature is judged anew each time (security requirement T16). Only who has a right
-/// signature can put one in.
+/// Nothing else is remembered, so every rule except the signature is checked again for each request (security
+/// requirement T16). Only a token with a valid signature adds an entry.
 #[derive(Debug)]
 pub(crate) struct Remembered {
-    /// Half of how many there may be.
+    /// Half the maximum number of entries.
     half: usize,
     sets: Mutex<Sets>,
 }
 
-/// Two sets, of which the older is forgotten as a whole: no entry needs a time or a position in a queue.
+/// Two sets. The older one is dropped as a whole, so entries need no time and no position in a queue.
 #[derive(Debug, Default)]
 struct Sets {
     begun: Duration,
@@ -36,7 +36,7 @@ struct Sets {
 }
 
 impl Remembered {
-    /// Remembers up to that number, or nothing where it is 0.
+    /// Remembers up to this number of signatures; `None` if it is 0.
     pub(crate) fn at_most(most: usize) -> Option<Self> {
         (most > 0).then(|| Self {
             half: most.div_ceil(2),
@@ -44,7 +44,7 @@ impl Remembered {
         })
     }
 
-    /// Whether a signature is right: as it was a moment ago, or as the check says.
+    /// Whether a signature is valid: either remembered, or checked now.
     pub(crate) fn knows_or(
         &self,
         hash: Sha256,
@@ -63,7 +63,7 @@ impl Remembered {
     }
 
     fn with<T>(&self, now: Duration, act: impl FnOnce(&mut Sets) -> T) -> T {
-        // Sets are whole whatever panics: nothing is between two of their states.
+        // A panic can't leave the sets inconsistent, because each change is complete.
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
         sets.forget(now);
         act(&mut sets)
@@ -82,8 +82,8 @@ impl Sets {
         self.young.insert(mark);
     }
 
-    /// Forgets what is too old. The young grow old when their time is over, not when they are asked for next: what is put in last
-    /// would else live half a minute longer than a minute.
+    /// Drops entries that are too old. The younger set ages when its time is over, not at the next lookup. Otherwise
+    /// the last entries would live half a minute longer than a minute.
     fn forget(&mut self, now: Duration) {
         let age = now.saturating_sub(self.begun);
         if age >= HALF_LIFE.saturating_mul(2) {
@@ -109,7 +109,7 @@ mod tests {
 
     use super::Remembered;
 
-    /// Whether it is known, which a check that says no shows.
+    /// Whether it is remembered, tested with a check that always fails.
     fn knows(remembered: &Remembered, text: &str, second: u64) -> bool {
         let hash = Sha256::new_with_prefix(text);
         remembered.knows_or(hash, Duration::from_secs(second), || false)
@@ -137,7 +137,8 @@ mod tests {
         assert!(!knows(&unasked, "a", 60));
     }
 
-    /// However rarely it is asked for, and however often by others meanwhile.
+    /// The limit applies however rarely it is looked up, and however often other tokens are looked
+    /// up meanwhile.
     #[test]
     fn nothing_is_known_for_longer_than_a_minute() {
         for begin in [0, 7, 29, 31, 1000] {
@@ -159,7 +160,8 @@ mod tests {
         }
     }
 
-    /// A clock that goes back, as that of one thread does beside another's, makes nothing known that was not right.
+    /// A clock that goes backwards, as one thread's clock can compared with another's, never makes an unchecked
+    /// signature valid.
     #[test]
     fn a_clock_that_goes_back_makes_nothing_known() {
         let remembered = Remembered::at_most(4).unwrap();

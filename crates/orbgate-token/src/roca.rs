@@ -1,14 +1,14 @@
-//! The fingerprint of RSA keys from a invalid generator (ROCA, CVE-2017-15361): their private half can
-//! be computed.
+//! The fingerprint of RSA keys from a flawed generator (ROCA, CVE-2017-15361). The private keys can be
+//! computed from the public ones.
 
-/// The primes by which the fingerprint is taken, as its discoverers publish them.
+/// The primes of the fingerprint, as its discoverers published them.
 const PRIMES: [u32; 38] = [
     3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
     101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
 ];
 
-/// Whether the modulus (big endian) has the fingerprint: for each prime it is a power of 65537.
-/// For a modulus made otherwise, that is practically impossible.
+/// Whether the modulus (big endian) has the fingerprint: modulo each prime, it is a power of 65537.
+/// For a modulus from another generator, that is practically impossible.
 pub(crate) fn has_fingerprint(modulus: &[u8]) -> bool {
     PRIMES
         .iter()

@@ -8,20 +8,20 @@ use crate::json::{Member, Object};
 const SCOPES: usize = 256;
 const BYTES: usize = 4096;
 
-/// Where a token has its scopes. There is one claim and one format: others are never read, so that
-/// `permissions` or `roles` cannot widen what was asked for.
+/// Where a token has its scopes: exactly one claim in one format. Other claims are never read, so
+/// `permissions` or `roles` can't widen the scopes that were requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeClaim {
-    /// The claim's name: `scope` with most providers, `scp` with Entra ID and Okta.
+    /// The claim's name: `scope` for most providers, `scp` for Entra ID and Okta.
     pub claim: String,
-    /// How the claim is written.
+    /// The format of the claim.
     pub format: ScopeFormat,
-    /// What to do with a token that has both `scope` and `scp`, where the claim is one of them.
+    /// How to handle a token that has both `scope` and `scp`, if the claim is one of them.
     pub conflict: Conflict,
 }
 
 impl Default for ScopeClaim {
-    /// `scope`, as text with spaces (RFC 9068 §2.2.3).
+    /// `scope`, as a space-separated string (RFC 9068 §2.2.3).
     fn default() -> Self {
         Self {
             claim: "scope".to_owned(),
@@ -31,28 +31,28 @@ impl Default for ScopeClaim {
     }
 }
 
-/// How a scope claim is written.
+/// The format of a scope claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScopeFormat {
-    /// One string: scopes with one space between two.
+    /// One string: scopes separated by single spaces.
     #[default]
     String,
     /// A list of strings, each one scope.
     Array,
 }
 
-/// What to do with a token that has both `scope` and `scp`.
+/// How to handle a token that has both `scope` and `scp`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conflict {
-    /// It is refused.
+    /// Reject the token.
     #[default]
     Deny,
-    /// The configured claim counts, the other does not.
+    /// Use the configured claim, and ignore the other.
     Ignore,
 }
 
 impl ScopeClaim {
-    /// The token's scopes with one space between two; none where it has no such claim.
+    /// The token's scopes, separated by single spaces; empty if the token lacks the claim.
     pub(crate) fn read(&self, claims: &Object<'_>) -> Result<Box<str>, TokenError> {
         let other = match self.claim.as_str() {
             "scope" => Some("scp"),
@@ -83,7 +83,8 @@ fn joined(items: &[Value]) -> Option<Box<str>> {
     Some(scopes?.join(" ").into())
 }
 
-/// Empty, which is how some providers write no scopes, or `scope-token *( SP scope-token )`.
+/// Whether this is empty, which is how some providers write "no scopes", or
+/// `scope-token *( SP scope-token )`.
 fn is_scope_text(text: &str) -> bool {
     let mut scopes = text.split(' ');
     text.is_empty()

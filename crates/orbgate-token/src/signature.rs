@@ -1,4 +1,4 @@
-//! The check of a signature as a question to the program, where it is not done in place.
+//! A signature check that the calling program performs, if it isn't done in place.
 
 use core::fmt;
 use std::sync::Arc;
@@ -12,35 +12,36 @@ use crate::keys::{Chosen, Keys};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Opened, Verifier, since_epoch};
 
-/// Everything of a token is right but, perhaps, its signature and its claims: check the one, and
-/// [`finish`](Self::finish) judges the other.
+/// Every rule that precedes the signature is satisfied. Check the signature; [`finish`](Self::finish) then checks the
+/// claims.
 ///
-/// The algorithm is allowed for the issuer and the key, and key and signature have their right form and length. Check
-/// that [`signature`](Self::signature) is that of [`message`](Self::message) by [`key`](Self::key) under
-/// [`algorithm`](Self::algorithm) (RFC 7518 §3: ECDSA as two numbers, not as DER; PSS with a salt as long as the hash). If the
-/// key cannot be imported, the answer is no. `Debug` shows the algorithm alone.
+/// The issuer and the key allow the algorithm, and the key and the signature have a valid form and length. Check that
+/// [`signature`](Self::signature) is a signature of [`message`](Self::message) by [`key`](Self::key) with
+/// [`algorithm`](Self::algorithm) (RFC 7518 §3: ECDSA as two numbers, not as DER; PSS with a salt as long as the hash).
+/// If the key can't be imported, pass `false`. `Debug` shows only the algorithm.
 pub struct SignatureCheck {
     algorithm: Algorithm,
     key: Arc<str>,
     token: Box<[u8]>,
-    /// How much of the token was signed.
+    /// How many bytes of the token are signed.
     signed: usize,
     signature: Vec<u8>,
     verifier: Verifier,
     /// The index of the issuer.
     issuer: usize,
     stated: Stated,
-    /// Of the token, if the program has hashed it.
+    /// The fingerprint of the token, if the program has hashed it.
     fingerprint: Option<Fingerprint>,
 }
 
 impl Verifier {
-    /// The signature of this token to check, if everything else that comes before it is right under these keys. For a
-    /// program that checks signatures itself; no C library is needed.
+    /// The signature of this token to check, if every earlier rule is satisfied with these keys. Use it in a program
+    /// that checks signatures itself; no C library is needed.
     ///
     /// # Errors
     ///
-    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
+    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] might be resolved by
+    /// fetching keys again.
     pub fn check(
         &self,
         token: impl AsRef<[u8]>,
@@ -53,7 +54,7 @@ impl Verifier {
 }
 
 impl Opened<'_> {
-    /// The check of the signature, if everything that comes before it is right.
+    /// The signature check, if every earlier rule is satisfied.
     pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
         since_epoch(now)?;
         let Chosen { text, usage } = self.key(keys)?;
@@ -85,14 +86,14 @@ impl SignatureCheck {
         self.algorithm
     }
 
-    /// The key, as a JWK with its required members alone (RFC 7638 §3): equal keys have equal texts, so a program
-    /// can keep what it has imported.
+    /// The key as a JWK with only its required members (RFC 7638 §3). Equal keys have equal strings, so a program
+    /// can cache imported keys.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// What was signed.
+    /// The signed bytes.
     #[must_use]
     pub fn message(&self) -> &[u8] {
         self.token.get(..self.signed).unwrap_or_default()
@@ -110,15 +111,16 @@ impl SignatureCheck {
         &self.token
     }
 
-    /// Says the token's SHA-256, or the 8 bytes that it begins with: for a program whose hash is faster than this crate's, as
-    /// WebAssembly has no instructions for it. It names the token in logs, and no verdict rests on it.
+    /// Sets the token's SHA-256 hash, or the first 8 bytes of it. Use it if the program's hash is faster than this
+    /// crate's; for example, WebAssembly has no instructions for SHA-256. The hash names the token in logs, and doesn't
+    /// affect the result.
     #[must_use]
     pub fn hashed(mut self, hash: &[u8]) -> Self {
         self.fingerprint = Fingerprint::from_hash(hash);
         self
     }
 
-    /// What is known of the token, if its signature is right, as the caller says, and its claims at this time.
+    /// The verified token, if its signature is valid, as the caller states, and its claims are valid now.
     ///
     /// # Errors
     ///
@@ -135,9 +137,10 @@ impl SignatureCheck {
     }
 }
 
-/// Whether a text can be a signature by a key whose signatures have that many bytes.
+/// Whether a string can be a signature by a key whose signatures have this many bytes.
 ///
-/// ECDSA's numbers are not 0: libraries have accepted such signatures of anything (CVE-2022-21449).
+/// ECDSA's numbers must not be 0: libraries have accepted such signatures for any message
+/// (CVE-2022-21449).
 pub(crate) fn can_be(algorithm: Algorithm, signature: &[u8], bytes: usize) -> bool {
     let is_ecdsa = matches!(
         algorithm.family(),

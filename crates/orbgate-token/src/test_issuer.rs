@@ -1,4 +1,4 @@
-//! An issuer for tests: its tokens are real, and are really verified.
+//! An issuer for tests. Its tokens are real and pass real verification.
 
 use core::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,9 +15,10 @@ use crate::config_error::ConfigError;
 use crate::keys::{KeySet, KeySetError, Keys};
 use crate::verifier::Verifier;
 
-/// An issuer for the tests of a service, with a key of its own. Never for production: whoever asks gets a token.
+/// An issuer for tests of a service, with its own key. Don't use it in production: it issues a token to any
+/// client that asks.
 ///
-/// Without a network, give [`verifier`](Self::verifier) and [`keys`](Self::keys) to your service. Or serve
+/// Without a network, pass [`verifier`](Self::verifier) and [`keys`](Self::keys) to your service. Or serve
 /// [`response`](Self::response) on a loopback address, as `orbgate token issue` does.
 ///
 /// ```
@@ -59,18 +60,18 @@ impl TestIssuer {
     /// The audience of its tokens.
     pub const AUDIENCE: &'static str = "https://service.test";
 
-    /// An issuer with this `iss` and a fresh key.
+    /// Makes an issuer with this `iss` and a new key.
     ///
     /// # Errors
     ///
-    /// The system gives no randomness.
+    /// Fails if the system provides no randomness.
     pub fn new(url: impl Into<String>) -> Result<Self, TestIssuerError> {
         let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING)?;
         let url = url.into();
         Ok(Self { url, pair })
     }
 
-    /// The configuration that trusts it: JSON, which is YAML.
+    /// A configuration that trusts this issuer, as JSON, which is also YAML.
     #[must_use]
     pub fn tokens_yaml(&self) -> String {
         let kind = |name| json!([{ "claim": "token_kind", "equals": name }]);
@@ -84,11 +85,11 @@ impl TestIssuer {
         json!({ "orbgate_token": 1, "issuers": [issuer] }).to_string()
     }
 
-    /// A verifier that trusts it.
+    /// A verifier that trusts this issuer.
     ///
     /// # Errors
     ///
-    /// Its URL is neither `https` nor on this machine.
+    /// Fails if the URL is neither `https` nor on this machine.
     pub fn verifier(&self) -> Result<Verifier, ConfigError> {
         Verifier::from_yaml(&self.tokens_yaml())
     }
@@ -96,7 +97,7 @@ impl TestIssuer {
     /// Its key as a JWK set.
     #[must_use]
     pub fn jwks(&self) -> String {
-        // An uncompressed point: 4, then both coordinates.
+        // An uncompressed point: the byte 4, then both coordinates.
         let point = self.pair.public_key().as_ref();
         let coordinates = point.get(1..).and_then(|both| both.split_at_checked(32));
         let (x, y) = coordinates.unwrap_or_default();
@@ -109,19 +110,19 @@ impl TestIssuer {
     ///
     /// # Errors
     ///
-    /// None in practice: its key is a valid one.
+    /// Never fails in practice, because the key is valid.
     pub fn keys(&self) -> Result<Keys, KeySetError> {
         let keys = KeySet::from_jwks(self.jwks().as_bytes())?;
         Ok(Keys::new().with(&self.url, keys))
     }
 
-    /// A token of this kind with these scopes, separated by spaces. It is valid for ten minutes from now.
+    /// A token of this kind with these scopes, separated by spaces. It expires in ten minutes.
     #[must_use]
     pub fn token(&self, kind: TokenKind, scopes: &str, now: SystemTime) -> String {
         self.token_with(kind, scopes, &Map::new(), now)
     }
 
-    /// A token with more or other claims. A claim that is null is left out.
+    /// A token with additional or changed claims. A claim whose value is null is left out.
     #[must_use]
     pub fn token_with(
         &self,
@@ -146,13 +147,14 @@ impl TestIssuer {
         let parts = [header.to_string(), Value::Object(all).to_string()];
         let signed = parts.map(|part| URL_SAFE_NO_PAD.encode(part)).join(".");
         let signature = self.pair.sign(&SystemRandom::new(), signed.as_bytes());
-        // Without randomness, the token has no signature, and is refused.
+        // Without randomness, the token has no signature and is rejected.
         let signature = signature.map(|signature| URL_SAFE_NO_PAD.encode(signature));
         let signature = signature.unwrap_or_default();
         format!("{signed}.{signature}")
     }
 
-    /// The body of its answer to `GET` of this target: `/tokens.yaml`, `/jwks` or `/token?kind=user&scope=read:orbs`. `None` is a 404.
+    /// The body of the response to `GET` for this target: `/tokens.yaml`, `/jwks` or
+    /// `/token?kind=user&scope=read:orbs`. `None` is a 404.
     #[must_use]
     pub fn response(&self, target: &str, now: SystemTime) -> Option<String> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));

@@ -1,4 +1,4 @@
-//! What is known of a token once it has been verified.
+//! The result of verifying a token.
 
 use core::fmt;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use orbgate::{Token, TokenKind};
 use sha2::{Digest as _, Sha256};
 
-/// A token whose signature, issuer, audience, times and type are right.
+/// A token whose signature, issuer, audience, times and type are valid.
 ///
-/// It has what decisions need and what an audit may record; the token itself is not kept. `Debug`
+/// It contains what decisions need and what audits can record. The token itself isn't kept. `Debug`
 /// shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct VerifiedToken {
@@ -25,9 +25,9 @@ pub struct VerifiedToken {
 }
 
 impl VerifiedToken {
-    /// The token as an engine takes it.
+    /// The token in the form that an engine takes.
     ///
-    /// Its kind may be [`TokenKind::Unknown`], and then the engine denies.
+    /// Its kind can be [`TokenKind::Unknown`], which the engine denies.
     #[must_use]
     pub fn token(&self) -> Token<'_> {
         Token {
@@ -36,55 +36,56 @@ impl VerifiedToken {
         }
     }
 
-    /// Whose token it is.
+    /// Whether it is a user's or an organisation's token.
     #[must_use]
     pub const fn kind(&self) -> TokenKind {
         self.kind
     }
 
-    /// The scopes, with one space between two.
+    /// The scopes, separated by single spaces.
     #[must_use]
     pub const fn scopes(&self) -> &str {
         &self.scopes
     }
 
-    /// Who issued it: the configured text.
+    /// The issuer, as configured.
     #[must_use]
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// Whom it is about (`sub`): for an organisation's token usually its client.
+    /// The subject (`sub`). For an organisation's token, usually its client.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
-    /// The client that it was issued to, from the configured claim.
+    /// The client that the token was issued to, from the configured claim.
     #[must_use]
     pub fn client(&self) -> Option<&str> {
         self.client.as_deref()
     }
 
-    /// Who acts for the subject (`act`, RFC 8693 §4.1). For the audit alone: it widens no decision.
+    /// The party that acts for the subject (`act`, RFC 8693 §4.1). Only for audits: it doesn't
+    /// affect decisions.
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
     }
 
-    /// Its own name (`jti`), with which a log can refer to it.
+    /// The token's own id (`jti`), for references in logs.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// When it expires, without the allowance for clocks.
+    /// When it expires, without the allowance for clock differences.
     #[must_use]
     pub const fn expires(&self) -> SystemTime {
         self.expires
     }
 
-    /// A name that reveals nothing of the token, for logs of tokens without a `jti`.
+    /// An id that reveals nothing about the token, for logs of tokens without a `jti`.
     #[must_use]
     pub const fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
@@ -109,12 +110,12 @@ impl Fingerprint {
         Self::finish(Sha256::new_with_prefix(token))
     }
 
-    /// Of what has been hashed.
+    /// The fingerprint of the hashed bytes.
     pub(crate) fn finish(hash: Sha256) -> Self {
         Self::from_hash(&hash.finalize()).unwrap_or(Self([0; 8]))
     }
 
-    /// From what a SHA-256 begins with; `None` where that is less than 8 bytes.
+    /// From the first bytes of a SHA-256 hash; `None` if there are fewer than 8.
     pub(crate) fn from_hash(hash: &[u8]) -> Option<Self> {
         hash.first_chunk().copied().map(Self)
     }

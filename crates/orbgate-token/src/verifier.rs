@@ -21,22 +21,22 @@ use crate::verified::{Fingerprint, VerifiedToken};
 
 /// Verifies access tokens of the configured issuers.
 ///
-/// It does no I/O and reads no clock: keys and time arrive as arguments. Immutable, `Send + Sync`.
+/// It does no I/O and doesn't read a clock: keys and time are arguments. Immutable, `Send + Sync`.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     issuers: Arc<[(Issuer, Arc<str>)]>,
     remember: usize,
 }
 
-/// The most signatures that may be remembered, in some 80 MB.
+/// The maximum number of remembered signatures, about 80 MB.
 pub(crate) const MOST_REMEMBERED: usize = 1_000_000;
 
 impl Verifier {
-    /// A verifier for these issuers.
+    /// Makes a verifier for these issuers.
     ///
     /// # Errors
     ///
-    /// Every error of the configuration.
+    /// Returns every error of the configuration.
     pub fn new(issuers: impl IntoIterator<Item = Issuer>) -> Result<Self, ConfigError> {
         let issuers: Vec<Issuer> = issuers.into_iter().collect();
         let diagnostics = check::diagnostics(&issuers);
@@ -46,7 +46,7 @@ impl Verifier {
         Ok(Self::of(issuers))
     }
 
-    /// A verifier for issuers that have been checked.
+    /// Makes a verifier for issuers that were already checked.
     pub(crate) fn of(issuers: Vec<Issuer>) -> Self {
         let named = |issuer: Issuer| {
             let name = issuer.issuer.as_str().into();
@@ -58,12 +58,12 @@ impl Verifier {
         }
     }
 
-    /// Has a [`KeyCache`](crate::KeyCache) remember up to that number of signatures that were right (1,000,000 at most; 0 unless it is said,
-    /// which is none), for up to a minute. A token that comes again then costs a hash instead of its signature check.
+    /// Sets how many valid signatures a [`KeyCache`](crate::KeyCache) remembers, for up to a minute. Default: 0.
+    /// Maximum: 1,000,000. A token that arrives again then costs a hash instead of a signature check.
     ///
-    /// What is remembered is that *this key* has signed *these bytes*, which does not change. The key is chosen and every other
-    /// rule judged anew each time, so a token that expires, or whose key is revoked or gone, is refused as without it. Each takes
-    /// up to 80 bytes. Where the program checks signatures itself, nothing is remembered.
+    /// An entry records that *this key* signed *these bytes*, which never changes. The key is chosen and every other
+    /// rule checked again for each request. So a token that expires, or whose key is revoked or removed, is rejected as
+    /// usual. Each entry takes up to 80 bytes. If the program checks signatures itself, nothing is remembered.
     #[must_use]
     pub const fn remember_signatures(mut self, most: usize) -> Self {
         self.remember = if most < MOST_REMEMBERED {
@@ -80,13 +80,13 @@ impl Verifier {
         self.remember
     }
 
-    /// The issuers whose tokens count, by their exact `iss`.
+    /// The configured issuers, by their exact `iss`.
     pub fn issuers(&self) -> impl Iterator<Item = &str> {
         self.issuers.iter().map(|(_, name)| &**name)
     }
 
-    /// The issuers whose keys can never be fetched, because that is done over `https` or from this machine only, and neither their
-    /// name nor a `jwks_uri` is such an address.
+    /// The issuers whose keys can never be fetched. Keys are only fetched over `https` or from this machine, and
+    /// neither the issuer's name nor its `jwks_uri` is such an address.
     pub fn unfetchable(&self) -> impl Iterator<Item = &str> {
         let fetchable = |issuer: &Issuer| {
             let url = issuer.jwks_uri.as_ref().unwrap_or(&issuer.issuer);
@@ -97,14 +97,15 @@ impl Verifier {
         without.map(|(_, name)| &**name)
     }
 
-    /// What is known of this token, if it is right at this time under these keys.
+    /// Verifies a token at this time with these keys.
     ///
-    /// Give the text after `Bearer` ([`bearer`](crate::bearer)). The cost is one signature check and a few
-    /// allocations of the token's size.
+    /// Pass the string after `Bearer` ([`bearer`](crate::bearer)). The cost is one signature check and a
+    /// few allocations of the token's size.
     ///
     /// # Errors
     ///
-    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] may go away with fresh keys.
+    /// The first rule that the token breaks. [`TokenError::KeyUnknown`] might be resolved by
+    /// fetching keys again.
     #[cfg(feature = "aws-lc-rs")]
     pub fn verify(
         &self,
@@ -116,15 +117,16 @@ impl Verifier {
         self.open(&compact)?.judge(keys, now, None)
     }
 
-    /// What is known of an opaque token from the answer of its issuer's introspection endpoint (RFC 7662),
-    /// if that is right at this time.
+    /// Verifies an opaque token, at this time, from the response of its issuer's introspection endpoint
+    /// (RFC 7662).
     ///
-    /// The caller has asked the issuer, and made sure that the answer comes from it. The answer must say
-    /// `"active": true`, and its claims must be what a JWT's must be: `iss`, `aud` and `exp` are required.
+    /// The caller must have sent the request to the issuer, and must make sure that the response comes
+    /// from it. The response must contain `"active": true`, and its claims must satisfy the rules for a
+    /// JWT: `iss`, `aud` and `exp` are required.
     ///
     /// # Errors
     ///
-    /// The first rule that the answer breaks.
+    /// The first rule that the response breaks.
     pub fn verify_introspected(
         &self,
         token: impl AsRef<[u8]>,
@@ -141,14 +143,15 @@ impl Verifier {
         stated.judge(issuer, name, fingerprint, since_epoch(now)?)
     }
 
-    /// Reads what a token says, which needs no keys.
+    /// Reads a token, which needs no keys.
     pub(crate) fn open<'a>(&'a self, compact: &'a Compact<'a>) -> Result<Opened<'a>, TokenError> {
-        // A JWS may have an empty payload; a token may not.
+        // A JWS can have an empty payload; a token can't.
         if compact.payload.is_empty() {
             return Err(TokenError::NotCompact);
         }
         let claims = Claims::parse(&compact.payload)?;
-        // The only claim that is read before the signature is checked: it says whose keys to take.
+        // The only claim that is used before the signature is checked. It selects the issuer's
+        // keys.
         let (index, issuer, name) = self.issuer_of(&claims)?;
         issuer.check_type(compact.header.typ.as_deref())?;
         Ok(Opened {
@@ -161,7 +164,7 @@ impl Verifier {
         })
     }
 
-    /// The issuer that the claims name, with its index.
+    /// The issuer in the claims, with its index.
     fn issuer_of(&self, claims: &Claims<'_>) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
@@ -177,19 +180,19 @@ impl Verifier {
     }
 }
 
-/// A token taken apart: nothing in it can be trusted yet.
+/// A parsed token: nothing in it can be trusted yet.
 pub(crate) struct Opened<'a> {
     pub(crate) verifier: &'a Verifier,
     pub(crate) compact: &'a Compact<'a>,
     pub(crate) claims: Claims<'a>,
-    /// The index of the issuer that the token says it is from.
+    /// The index of the issuer that the token names.
     pub(crate) index: usize,
     pub(crate) issuer: &'a Issuer,
     pub(crate) name: &'a Arc<str>,
 }
 
 impl Opened<'_> {
-    /// What is known of the token, if it is right at this time under these keys.
+    /// Verifies the token at this time with these keys.
     #[cfg(feature = "aws-lc-rs")]
     pub(crate) fn judge(
         &self,
@@ -200,7 +203,7 @@ impl Opened<'_> {
         let now = since_epoch(now)?;
         let key = self.key(keys)?;
         let compact = self.compact;
-        // One hash of the token is of what was signed, too.
+        // One hash covers the signed bytes and the token.
         let mut hash = Sha256::new_with_prefix(compact.signed);
         let of_signed = key.usage.algorithm.signs_sha256().then(|| hash.clone());
         hash.update(
@@ -217,7 +220,8 @@ impl Opened<'_> {
             }
         };
         let is_right = match remembered {
-            // Equal keys have equal texts, and none begins as a token goes on. The token's header has the algorithm.
+            // Equal keys have equal strings, and none starts with the rest of a token. The token's header contains
+            // the algorithm.
             Some((remembered, now)) => {
                 let hash = hash.clone().chain_update(key.text.as_bytes());
                 remembered.knows_or(hash, now, is_right)
@@ -232,19 +236,19 @@ impl Opened<'_> {
             .judge(self.issuer, self.name, fingerprint, now)
     }
 
-    /// What the claims say.
+    /// Reads the claims.
     pub(crate) fn stated(&self) -> Stated {
         self.claims.read(self.issuer)
     }
 
-    /// The key that the signature must be by.
+    /// The key that the signature must come from.
     pub(crate) fn key<'k>(&self, keys: &'k Keys) -> Result<Chosen<'k>, TokenError> {
         let revoked = keys.revoked(self.name);
         let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
         keys.choose(self.compact, &self.issuer.algorithms, revoked)
     }
 
-    /// The key that the token says it is signed with, as a hash of its `kid`.
+    /// The key that the token names, as a hash of its `kid`.
     pub(crate) fn kid(&self) -> Option<Fingerprint> {
         let kid = self.compact.header.kid.as_ref()?;
         Some(Fingerprint::of(kid.as_bytes()))
@@ -257,7 +261,8 @@ pub(crate) fn since_epoch(now: SystemTime) -> Result<Duration, TokenError> {
 }
 
 impl Issuer {
-    /// RFC 9068 §4: `at+jwt`, in any case and with or without `application/`; or a configured value.
+    /// RFC 9068 §4: `at+jwt` in any letter case, with or without `application/`; or a configured
+    /// value.
     fn check_type(&self, typ: Option<&str>) -> Result<(), TokenError> {
         let typ = typ.unwrap_or_default();
         let is_access_token = ["at+jwt", "application/at+jwt"]
@@ -272,7 +277,7 @@ impl Issuer {
 }
 
 impl Stated {
-    /// All checks of the claims, once the signature is right.
+    /// Checks all claims, once the signature is valid.
     pub(crate) fn judge(
         self,
         issuer: &Issuer,

@@ -1,6 +1,6 @@
-//! The JOSE vectors of Project Wycheproof. They are not part of the repository: the tests find them in
-//! the directory that `WYCHEPROOF_JOSE` names, or in `../shared/wycheproof` next to the repository.
-//! Where neither exists, they are skipped.
+//! The JOSE vectors of Project Wycheproof. They aren't part of the repository. The tests look for them
+//! in the directory `WYCHEPROOF_JOSE`, or in `../shared/wycheproof` next to the repository, and are
+//! skipped if neither exists.
 #![allow(
     clippy::disallowed_methods,
     clippy::arithmetic_side_effects,
@@ -21,7 +21,7 @@ use crate::compact::Compact;
 use crate::keys::{Chosen, KeySet, KeySetError};
 use crate::signature::can_be;
 
-/// Cases of the signature file that this crate judges differently from their label.
+/// Cases of the signature file for which this crate's result differs from the label.
 const DIFFERENCES: [(u64, &str); 8] = [
     (346, "the key says PS256, the token PS384"),
     (350, "the key says PS256, the token PS384"),
@@ -54,7 +54,7 @@ fn every_jws_of_the_mixed_file_is_judged_as_labelled() {
     check("json_web_crypto_test.json", 48, &[]);
 }
 
-/// Runs every case with a JWS; `count` is how many there must be.
+/// Runs every case with a JWS, and checks that there are `count`.
 fn check(file: &str, count: usize, differences: &[(u64, &str)]) {
     let Some(directory) = directory() else {
         skipped("no Wycheproof vectors; WYCHEPROOF_JOSE may name their directory");
@@ -82,8 +82,8 @@ fn check(file: &str, count: usize, differences: &[(u64, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Says so on standard error (not with `println!`: a passing test hides it) and to `cargo xtask test`,
-/// which counts what is skipped.
+/// Reports a skipped test on standard error (a passing test hides `println!`) and to
+/// `cargo xtask test`, which counts skipped tests.
 fn skipped(what: &str) {
     let stderr = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
     stderr.unwrap();
@@ -111,14 +111,14 @@ fn accepts(keys: &Result<KeySet, KeySetError>, jws: &str) -> bool {
         return false;
     };
     let is_right = usage.material.verify(jws.signed, &jws.signature);
-    // A program that checks signatures itself is asked about each that could be right.
+    // A program that checks signatures itself is asked about each signature that could be valid.
     let is_asked = can_be(usage.algorithm, &jws.signature, usage.signature_bytes);
     assert!(is_asked || !is_right);
     is_right
 }
 
-/// A group's keys as a service would have them: if all are secrets, they are shared secrets;
-/// everything else is published by an issuer.
+/// A group's keys as a service would have them: shared secrets if all are secrets; otherwise, keys
+/// that an issuer publishes.
 fn keys(group: &Value) -> Result<KeySet, KeySetError> {
     let group = group.get("public").unwrap_or(&group["private"]);
     let single = [group.clone()];

@@ -1,4 +1,4 @@
-//! A new version of a policy: its end marker, and what it changes.
+//! Checks a new version of a policy: its end marker, and its changes.
 
 use core::fmt;
 
@@ -7,10 +7,11 @@ use orbgate_analysis::diff;
 
 use crate::observe;
 
-/// How many lines a log gets of one version of a policy; of the rest it gets the number.
+/// The maximum number of changes that are logged for one version of a policy. The log states how
+/// many more there are.
 const LINES: usize = 20;
 
-/// A version of a policy, compiled.
+/// A compiled version of a policy.
 pub(crate) struct Version {
     pub(crate) engine: Engine,
     #[cfg(feature = "watch")]
@@ -21,15 +22,15 @@ pub(crate) struct Version {
 #[cfg(feature = "watch")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// By the end marker.
+    /// With the end marker.
     pub(crate) marked: bool,
-    /// Also, its text is the one that was sealed.
+    /// With a valid seal.
     pub(crate) sealed: bool,
 }
 
 #[cfg(feature = "watch")]
 impl Ending {
-    /// What is true of at least one of the two.
+    /// The union of the two.
     pub(crate) const fn or(self, other: Self) -> Self {
         Self {
             marked: self.marked || other.marked,
@@ -38,34 +39,34 @@ impl Ending {
     }
 }
 
-/// A version of a policy that could be put in force.
+/// A version of a policy that could become active.
 pub(crate) struct Candidate {
     pub(crate) version: Version,
     pub(crate) changes: Changes,
 }
 
-/// What a version changes for callers, in numbers and a few lines.
+/// The changes of a version for callers, in numbers and a few lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Allowed to a caller that was denied before, or for fewer orbs.
+    /// Calls that become allowed or cost fewer orbs.
     wider: u64,
-    /// Denied to a caller that was allowed before, or for more orbs.
+    /// Calls that become denied or cost more orbs.
     narrower: u64,
-    /// Routes and scopes that are gone.
+    /// Removed routes and scopes.
     removed: u64,
-    /// Some changes may be missing, because too many templates overlap.
+    /// Some changes might be missing, because too many templates overlap.
     incomplete: bool,
-    /// Whether something is wider, or may be.
+    /// Whether access is wider, or might be.
     #[cfg(feature = "watch")]
     widens: bool,
-    /// The first changes: first those that widen, then the others.
+    /// The first changes: those that widen access, then the others.
     lines: Vec<String>,
-    /// How many more there are.
+    /// The number of further changes.
     more: usize,
 }
 
 impl Candidate {
-    /// Compiles a policy, and compares it with none.
+    /// Compiles a policy without comparing it.
     #[cfg(feature = "watch")]
     pub(crate) fn first(policy: &[u8]) -> Result<Self, PolicyError> {
         let version = Version::compile(policy)?;
@@ -73,7 +74,7 @@ impl Candidate {
         Ok(Self { version, changes })
     }
 
-    /// Compiles a policy and compares it with the engine that decides now.
+    /// Compiles a policy and compares it with the active engine.
     pub(crate) fn new(policy: &[u8], current: &Engine) -> Result<Self, PolicyError> {
         let version = Version::compile(policy)?;
         let changes = Changes::between(current, &version.engine);
@@ -126,7 +127,7 @@ impl Changes {
         self.widens
     }
 
-    /// Logs and counts what the version with this digest changes.
+    /// Logs and counts the changes of the version with this digest.
     pub(crate) fn say(&self, digest: Digest) {
         let (wider, narrower, removed) = (self.wider, self.narrower, self.removed);
         tracing::info!(policy = %digest, wider, narrower, removed, "policy loaded");
@@ -151,7 +152,7 @@ impl fmt::Display for Changes {
     }
 }
 
-/// The first errors of a policy, and how many more there are.
+/// The first errors of a policy, and the number of further errors.
 pub(crate) fn diagnostics(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let diagnostics = error.diagnostics();
     for (at, diagnostic) in diagnostics.iter().take(LINES).enumerate() {
@@ -175,7 +176,8 @@ mod tests {
 
     #[test]
     fn changes_that_are_not_listed_count() {
-        /// A policy of routes that differ in a number, below a path that is long: few of its changes fit a list.
+        /// A policy with routes that differ in a number, below a long path, so that few of its changes fit into
+        /// the list.
         fn numbered(prefix: &str, orbs: u32) -> Engine {
             let base = format!("/{}", "b".repeat(249)).repeat(30);
             let routes = (0..4_000).map(|number| format!("GET /{prefix}{number}"));
@@ -195,12 +197,13 @@ mod tests {
         let (old, new) = (numbered("a", 1), numbered("b", 1));
         assert_eq!(counts(&old, &new), ([4_000; 3], 7_980, true));
         let (dear, cheap) = (numbered("a", 2), old);
-        // Asked by its name, the scope costs something else, too.
+        // Deciding by scope also costs a different amount.
         assert_eq!(counts(&cheap, &dear), ([0, 4_001, 0], 3_981, false));
         assert_eq!(counts(&dear, &cheap), ([4_001, 0, 0], 3_981, true));
     }
 
-    /// Every template of one policy overlaps every one of the other, and one route fits all their paths.
+    /// Every template of one policy overlaps every template of the other, and one route matches all
+    /// their paths.
     #[test]
     fn a_comparison_that_is_too_large_is_incomplete() {
         let policy = |template: fn(usize) -> String| {

@@ -1,4 +1,4 @@
-//! What a service learns of the decision that let a request through.
+//! The decision that allowed a request, for services.
 
 use core::fmt;
 use std::sync::Arc;
@@ -6,10 +6,11 @@ use std::sync::Arc;
 use http::{Method, StatusCode, Uri};
 use orbgate::{Allow, Charge, Digest, Engine, Reason, Route, Scope};
 
-/// The decision that let a request through, in the request's extensions.
+/// The decision that allowed a request, in the request's extensions.
 ///
-/// In axum, take it as an argument of the handler. If no gate decided the request, or if something between the gate and the
-/// handler changed its method or target, the handler doesn't run: the caller gets the status of
+/// In axum, take it as an argument of the handler. If no gate decided the request, or if something between the gate and
+/// the handler changed its method or target, the handler doesn't run. The caller gets the status of
+/// [`CheckDispatch`](crate::CheckDispatch), which makes the same comparison for handlers without this argument.
 /// [`CheckDispatch`](crate::CheckDispatch), which makes the same comparison for handlers without this argument.
 ///
 /// ```
@@ -33,18 +34,18 @@ pub struct Allowed {
     pub(crate) decided_on: DecidedOn,
 }
 
-/// What a gate decided on.
+/// The request that a gate decided.
 #[derive(Clone)]
 pub(crate) struct DecidedOn {
     pub(crate) method: Method,
     /// Compared by path and query.
     pub(crate) uri: Uri,
-    /// The status of a request that reached another handler.
+    /// The status for a request that reaches another handler.
     pub(crate) misrouted: StatusCode,
 }
 
 impl Allowed {
-    /// Keeps an engine's answer, with the engine.
+    /// Stores an engine's decision, together with the engine.
     pub(crate) fn new(
         engine: &Arc<Engine>,
         allow: &Allow<'_>,
@@ -62,7 +63,7 @@ impl Allowed {
         }
     }
 
-    /// Why: `scope_held`, `scope_not_applicable` or `public_route`.
+    /// The reason: `scope_held`, `scope_not_applicable` or `public_route`.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         self.reason
@@ -74,7 +75,7 @@ impl Allowed {
         self.engine.route(self.route?)
     }
 
-    /// The template that was decided.
+    /// The template of the decided route.
     pub(crate) fn template(&self) -> &str {
         let route = self.route().map(|route| route.template());
         self.public.as_deref().or(route).unwrap_or_default()
@@ -86,13 +87,13 @@ impl Allowed {
         self.engine.scope(self.scope?)
     }
 
-    /// What the call consumes: hold it before the work, capture it after.
+    /// What the call consumes: reserve it before the work, and charge it afterwards.
     #[must_use]
     pub const fn charge(&self) -> Option<Charge> {
         self.charge
     }
 
-    /// The digest of the policy that decided.
+    /// The digest of the policy that made the decision.
     #[must_use]
     pub fn policy(&self) -> Digest {
         self.engine.digest()

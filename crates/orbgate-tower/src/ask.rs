@@ -1,4 +1,4 @@
-//! Asking: drives a gate to its answer, which is observed and audited.
+//! Drives a gate to its result, which is observed and audited.
 
 use core::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::settings::Settings;
 use crate::verify::VerifyToken;
 
 impl<V: VerifyToken> Settings<V> {
-    /// Asks about a request, and reads the answer with the engine that gave it.
+    /// Decides a request, and passes the result to `read`, with the engine that made it.
     ///
-    /// An allowed request is asked whether it allows bonus orbs.
+    /// For an allowed request, also reads whether it allows bonus orbs.
     pub(crate) async fn ask<R>(
         &self,
         request: Request<'_>,
@@ -35,7 +35,8 @@ impl<V: VerifyToken> Settings<V> {
         allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
         read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
     ) -> R {
-        // One engine for the whole decision, even if another is swapped in while the request waits.
+        // One engine for the whole decision, even if the active engine is replaced while the
+        // request waits.
         let mut engine = self.engines.load();
         let mut step = self.verifier.ask(&self.rules, &engine, &request);
         let mut answer = loop {
@@ -61,7 +62,7 @@ impl<V: VerifyToken> Settings<V> {
         read(&engine, answer)
     }
 
-    /// Reports an answer: to the counters, the span, the candidate and the audit.
+    /// Reports a result to the counters, the span, the candidate and the audit.
     fn note(&self, request: &Request<'_>, answer: &Answer<'_, V::Verified>, span: &Span) {
         observe::decided(&answer.decision, answer.refused(), span);
         let candidate = self.shadow.as_ref().map(Engines::load);

@@ -1,4 +1,4 @@
-//! The audit: a line of JSON for each decision.
+//! The audit log: one JSON line per decision.
 
 use core::fmt;
 use core::panic::AssertUnwindSafe;
@@ -17,55 +17,56 @@ use serde::Serialize;
 
 use crate::observe;
 
-/// Writes a line of JSON for each decision. Cheap to clone; the clones write to one place.
+/// Writes one JSON line per decision. Cheap to clone; all clones write to the same writer.
 ///
-/// A line has the decision as `orbgate decide --json` has it, with the policy's digest. It also has the time, and the
-/// route that the request is about, even if it came without a valid token
-/// ([`Decision::about`](orbgate::Decision::about)); and of a token its kind and
-/// [fingerprint](crate::Verified::fingerprint), or the code of why it was refused:
+/// A line contains the decision as in `orbgate decide --json`, with the policy's digest. It also contains the time
+/// and the route that the request matches, even if the request has no valid token
+/// ([`Decision::about`](orbgate::Decision::about)). For a token, it contains the kind and the
+/// [fingerprint](crate::Verified::fingerprint), or the code of why it was rejected:
 ///
 /// ```json
 /// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
 ///
-/// With [`GateLayer::shadow`](crate::GateLayer::shadow) a line also has `shadow` where the candidate disagrees: its decision, and
-/// how they disagree, `{"disagreement":"narrower","decision":"deny",…}`.
+/// With [`GateLayer::shadow`](crate::GateLayer::shadow), a line also has `shadow` if the candidate disagrees: its
+/// decision and the kind of disagreement, `{"disagreement":"narrower","decision":"deny",…}`.
 ///
-/// Requests never wait for the writer, which has a thread of its own, and no decision depends on it:
+/// Requests never wait for the writer, which runs on its own thread, and decisions don't depend on
+/// it:
 ///
-/// - For a slow writer, up to 65,536 lines wait (about 32 MiB); further ones are lost.
-/// - When a writer fails or panics, the lines of that write are lost, 64 KiB or a little more. It still gets the next
-///   ones, and before them an end of line, because it may have written half a line.
+/// - If the writer is slow, up to 65,536 lines wait (about 32 MiB); further lines are lost.
+/// - If a writer fails or panics, the lines of that write are lost, 64 KiB or slightly more. The writer still gets
+///   later lines, preceded by a line feed, because it might have written half a line.
 ///
-/// Every lost line counts in `orbgate_audit_lost_total`; a `tracing` error says when the first is lost.
+/// Every lost line counts in `orbgate_audit_lost_total`; a `tracing` error reports the first loss.
 #[derive(Clone)]
 pub struct AuditLog {
     entries: SyncSender<Entry>,
-    /// Lines are being lost, and the error for that is logged.
+    /// Lines are being lost, and this was already logged.
     losing: Arc<AtomicBool>,
 }
 
 enum Entry {
     /// A line.
     Line(Vec<u8>),
-    /// Its channel closes once everything before it is written.
+    /// Its channel closes when all earlier entries are written.
     Flush { _done: SyncSender<()> },
 }
 
-/// How many lines may wait for the writer.
+/// The maximum number of lines that wait for the writer.
 const WAITING: usize = 65_536;
 
-/// How many bytes are written at a time, or up to a line more.
+/// The number of bytes per write; up to one line more.
 const BATCH: usize = 64 * 1024;
 
 impl AuditLog {
     /// Writes to any writer, such as a file opened for appending.
     ///
-    /// The writer is flushed whenever no line waits. It is dropped once the last clone of this audit is dropped.
+    /// The writer is flushed whenever no line waits. It is dropped when the last clone of this audit is dropped.
     ///
     /// # Errors
     ///
-    /// Where no thread can be started.
+    /// Fails if no thread can be started.
     pub fn to_writer(writer: impl Write + Send + 'static) -> io::Result<Self> {
         let (entries, waiting) = sync_channel(WAITING);
         let losing = Arc::new(AtomicBool::new(false));
@@ -76,8 +77,8 @@ impl AuditLog {
         Ok(Self { entries, losing })
     }
 
-    /// Waits until every line so far is written, or lost. Call it before the program ends, because that ends the
-    /// writer's thread, too.
+    /// Waits until all lines so far are written or lost. Call it before the program ends, because the writer's
+    /// thread ends with the program.
     ///
     /// It blocks the thread for as long as the writer takes.
     pub fn flush(&self) {
@@ -147,7 +148,7 @@ struct Batch<W> {
     writer: W,
     text: Vec<u8>,
     count: u64,
-    /// The last batch was lost.
+    /// Whether the previous batch was lost.
     failing: bool,
 }
 
@@ -176,7 +177,7 @@ impl<W: Write> Batch<W> {
         if self.count == 0 {
             return;
         }
-        // A panic would end the thread, and with it every later line.
+        // A panic would end the thread, so every later line would be lost.
         let written = catch_unwind(AssertUnwindSafe(|| {
             self.writer.write_all(&self.text)?;
             self.writer.flush()

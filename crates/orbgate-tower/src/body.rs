@@ -1,4 +1,4 @@
-//! Reading a request's body for one flag, and passing it on as it was.
+//! Reads one flag from a request's body, and passes the body on unchanged.
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -9,12 +9,13 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use orbgate_gate::allows_bonus_orbs;
 
-/// A request's body after the layer: first what the layer has read of it, then the rest.
+/// A request's body after the layer: first the part that the layer has read, then the rest.
 ///
-/// On most routes nothing is read, and this is the body itself.
+/// On most routes nothing is read, and this is the original body.
 #[derive(Debug)]
 pub struct RequestBody<B: Body> {
-    /// The data of all frames that were read, in one piece: a client may send a frame for each byte.
+    /// The data of all frames that were read, joined, because a client could send one frame per
+    /// byte.
     read: Bytes,
     trailers: Option<HeaderMap>,
     failure: Option<B::Error>,
@@ -33,8 +34,8 @@ impl<B: Body> RequestBody<B> {
 }
 
 impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
-    /// Reads up to `limit` bytes; it stops at the frame that goes beyond, and does not start on a body
-    /// whose stated length is larger. Takes memory for at most twice the limit and a frame.
+    /// Reads up to `limit` bytes. Stops at the frame that exceeds the limit, and doesn't read a body
+    /// whose stated length is larger. Uses memory for at most twice the limit and one frame.
     pub(crate) async fn read_up_to(body: B, limit: u64) -> Self {
         let mut this = Self::untouched(body);
         let mut read = BytesMut::new();
@@ -51,7 +52,7 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
                 }
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => read.extend_from_slice(&data),
-                    // Nothing comes after trailers.
+                    // Trailers are the last frame.
                     Err(frame) => {
                         this.trailers = frame.into_trailers().ok();
                         this.rest = None;
@@ -63,7 +64,7 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         this
     }
 
-    /// Whether the whole body allows bonus orbs; false if it goes beyond the limit.
+    /// Whether the whole body allows bonus orbs; false if it exceeds the limit.
     pub(crate) fn allows_bonus_orbs(&self) -> bool {
         if self.rest.is_some() || self.failure.is_some() {
             return false;

@@ -1,4 +1,4 @@
-//! Whether the request that reaches a handler is the one that a gate allowed.
+//! Checks that a handler gets exactly the request that a gate allowed.
 
 use core::task::{Context, Poll};
 use std::sync::Once;
@@ -11,14 +11,15 @@ use crate::allowed::Allowed;
 use crate::observe;
 use crate::service::GateFuture;
 
-/// A layer around handlers that lets a request through only if a gate further out allowed exactly this request.
+/// A layer around handlers that passes a request only if an outer gate allowed exactly this request.
 ///
-/// Use it inside [`GateLayer::outermost`](crate::GateLayer::outermost), whose decision can be undone: a middleware between the
-/// gate and the router could rewrite the path or the method, and the router could have a route that the policy lacks. This
-/// layer compares the method, the target and, with the feature `axum`, the router's template with those that were decided.
+/// Use it inside [`GateLayer::outermost`](crate::GateLayer::outermost), whose decision can be bypassed: a middleware
+/// between the gate and the router could rewrite the path or the method, and the router could have a route that the
+/// policy lacks. This layer compares the method, the target and, with the feature `axum`, the router's template with
+/// the decided ones.
 ///
-/// A request that differs gets the gate's status for an unknown route, and counts in `orbgate_misrouted_total`. A request
-/// that no gate decided gets 500.
+/// A request that differs gets the gate's status for an unknown route, and counts in `orbgate_misrouted_total`. A
+/// request that no gate has decided gets 500.
 ///
 /// ```
 /// use axum::{Router, routing::get};
@@ -75,7 +76,7 @@ where
     }
 }
 
-/// The decision on exactly this request, or the status of its answer.
+/// The decision for exactly this request, or the status of the error response.
 fn check<'r>(
     method: &Method,
     uri: &'r Uri,
@@ -103,7 +104,8 @@ fn check<'r>(
     Err(decided.misrouted)
 }
 
-/// The URI as the first router got it, which takes prefixes off the request's own.
+/// The URI as the outermost router received it. Nested routers strip prefixes from the request's
+/// own URI.
 #[cfg(feature = "axum")]
 fn received<'r>(uri: &'r Uri, extensions: &'r Extensions) -> &'r Uri {
     let original = extensions.get::<axum::extract::OriginalUri>();
@@ -115,7 +117,7 @@ const fn received<'r>(uri: &'r Uri, _: &Extensions) -> &'r Uri {
     uri
 }
 
-/// The template that a router chose, empty if it names none; `None` without a router.
+/// The template that a router chose; empty if it doesn't report one; `None` without a router.
 #[cfg(feature = "axum")]
 fn router_took(extensions: &Extensions) -> Option<&str> {
     extensions.get::<axum::extract::OriginalUri>()?;
@@ -128,7 +130,7 @@ const fn router_took(_: &Extensions) -> Option<&str> {
     None
 }
 
-/// In a handler that no gate protects, or whose request isn't the one that was decided, the request fails.
+/// Extraction fails in a handler that no gate protects, and if the request isn't the decided one.
 #[cfg(feature = "axum")]
 impl<S: Sync> axum::extract::FromRequestParts<S> for Allowed {
     type Rejection = StatusCode;

@@ -1,4 +1,4 @@
-//! The engine that decides now, swapped whole.
+//! The active engine, which is replaced as a whole.
 
 use core::fmt;
 use std::path::Path;
@@ -13,9 +13,9 @@ use crate::adopt::{Candidate, Version};
 use crate::load_error::LoadError;
 use crate::observe;
 
-/// The engine that decides now: cheap to clone, and the clones share it.
+/// The active engine. Cheap to clone; all clones share it.
 ///
-/// A reader takes the engine with [`Engines::load`] and keeps it for the whole of a decision, so each
+/// A reader takes the engine with [`Engines::load`] and keeps it for a whole decision, so each
 /// decision comes from exactly one policy. Readers never wait.
 #[derive(Clone)]
 pub struct Engines {
@@ -24,19 +24,19 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// Decides with the specification's own table, which is compiled into the program.
+    /// Uses the specification's own table, which is compiled into the program.
     #[must_use]
     pub fn external() -> Self {
         Self::of(Engine::external())
     }
 
-    /// Decides with an engine that is compiled into the program.
+    /// Uses an engine that is compiled into the program.
     #[must_use]
     pub fn of(engine: &'static Engine) -> Self {
         Self::new(engine.clone())
     }
 
-    /// Decides with this engine.
+    /// Uses this engine.
     #[must_use]
     pub fn new(engine: impl Into<Arc<Engine>>) -> Self {
         Self {
@@ -45,11 +45,11 @@ impl Engines {
         }
     }
 
-    /// Lets requests of these routes pass without a token: a health check, for example. Each is a method and a template, written as in
-    /// a policy, with the whole path. `HEAD` is a method of its own.
+    /// Allows requests of these routes without a token, for example a health check. Each is a method and a template,
+    /// written as in a policy, with the whole path. `HEAD` is a separate method.
     ///
-    /// Set them before the engines get to a layer. A policy that overlaps them is refused by [`Engines::watch`] and
-    /// [`Engines::reload`]. After [`Engines::store`], which refuses nothing, the policy's routes still need their scopes.
+    /// Set them before you pass the engines to a layer. [`Engines::watch`] and [`Engines::reload`] reject a policy that
+    /// overlaps them. [`Engines::store`] rejects nothing, but the policy's routes still need their scopes.
     ///
     /// ```
     /// use orbgate_tower::{Engines, PublicRoutes};
@@ -63,7 +63,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// Every public route that overlaps the current policy.
+    /// Returns every public route that overlaps the current policy.
     pub fn public_routes(
         self,
         public: impl Into<Arc<PublicRoutes>>,
@@ -73,7 +73,7 @@ impl Engines {
         Ok(self.with_public_routes(Some(public)))
     }
 
-    /// The same before there is a policy: [`Engines::watch`] checks the first one.
+    /// The same, before there is a policy: [`Engines::watch`] checks the first one.
     #[doc(hidden)]
     #[must_use]
     pub fn with_public_routes(self, public: Option<Arc<PublicRoutes>>) -> Self {
@@ -84,40 +84,41 @@ impl Engines {
         self.public.as_ref()
     }
 
-    /// Refuses an engine that overlaps the public routes.
+    /// Rejects an engine that overlaps the public routes.
     pub(crate) fn admits(&self, engine: &Engine) -> Result<(), LoadError> {
         let checked = self.public.as_ref().map(|public| public.check(engine));
         checked.unwrap_or(Ok(())).map_err(LoadError::Public)
     }
 
-    /// Decides with the policy of a file as it is now. [`Engines::watch`] also follows its changes, and refuses
-    /// a file that is being written.
+    /// Uses the policy that is in the file now. [`Engines::watch`] also follows the file's changes, and rejects
+    /// a file that is still being written.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, is not a regular file, or is not a valid policy.
+    /// Fails if the file can't be read, isn't a regular file, or isn't a valid policy.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let engine = Version::compile(PolicyFile::read(path)?.bytes())?.engine;
         Ok(Self::new(engine))
     }
 
-    /// The current engine. It does not change when another one is stored.
+    /// The active engine. The returned engine doesn't change when another one is stored.
     #[must_use]
     pub fn load(&self) -> Arc<Engine> {
         self.current.load_full()
     }
 
-    /// Puts an engine instead of the current one: decisions that have begun still use the former.
+    /// Replaces the active engine. Decisions that have started still use the previous one.
     pub fn store(&self, engine: impl Into<Arc<Engine>>) {
         self.current.store(engine.into());
     }
 
-    /// Puts the policy of this text instead of the current one, logs and counts what that makes wider and
-    /// narrower and which routes disappear, and returns its digest.
+    /// Replaces the active engine with this policy, and returns its digest. Logs and counts which calls
+    /// become wider or narrower, and which routes are removed.
     ///
     /// # Errors
     ///
-    /// Every error of the policy, or every public route that it overlaps; the current engine stays.
+    /// Returns every error of the policy, or every public route that it overlaps. The active engine
+    /// then stays.
     pub fn reload(&self, policy: &[u8]) -> Result<Digest, LoadError> {
         let candidate = Candidate::new(policy, &self.load()).map_err(LoadError::Unsound);
         let admitted = candidate.and_then(|candidate| {
@@ -128,7 +129,7 @@ impl Engines {
         Ok(self.adopt(candidate))
     }
 
-    /// Puts a version in force, and reports what that changes.
+    /// Makes a version active, and reports its changes.
     pub(crate) fn adopt(&self, candidate: Candidate) -> Digest {
         let digest = candidate.version.engine.digest();
         self.store(candidate.version.engine);

@@ -17,21 +17,21 @@ use crate::settings::Settings;
 use crate::target::WireUri;
 use crate::verify::VerifyToken;
 
-/// Lets a request through to a service only where its token may make the call: the policy enforcement point.
+/// Passes a request to a service only if its token allows the call: the policy enforcement point.
 ///
-/// Works for every service of `http` requests: axum, tonic, hyper. See the [crate's page](crate). Where the layer is
-/// in a service is part of its type: [`InAxum`] or [`Outermost`].
+/// Works with every service for `http` requests: axum, tonic, hyper. See the [crate's page](crate). The layer's
+/// position in a service is part of its type: [`InAxum`] or [`Outermost`].
 pub struct GateLayer<V, W = Outermost> {
     settings: Arc<Settings<V>>,
     source: PhantomData<fn() -> W>,
 }
 
-/// The layer is around everything that routes: see [`GateLayer::outermost`].
+/// The layer wraps everything that routes: see [`GateLayer::outermost`].
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a type without values")]
 pub enum Outermost {}
 
-/// The layer is around the routes of an axum router: see [`GateLayer::axum`].
+/// The layer wraps the routes of an axum router: see [`GateLayer::axum`].
 #[cfg(feature = "axum")]
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a type without values")]
@@ -41,15 +41,16 @@ pub enum InAxum {}
 impl<V> GateLayer<V, InAxum> {
     /// A layer inside an axum router (`Router::layer`), nested or not.
     ///
-    /// Decides with these engines on tokens that this verifier verifies, and on axum's `OriginalUri`, because
-    /// a nested router sees a URI without its prefix. A request without one did not come through a router,
-    /// and is refused. So is an allowed request that axum has routed by another template than the policy's
-    /// (`MatchedPath`), or by none, as in a fallback and around `nest_service`: it could reach a route that the
-    /// policy does not have.
+    /// Decides with these engines and this verifier, on axum's `OriginalUri`, because a nested router sees a
+    /// URI without its prefix. A request without an `OriginalUri` didn't come through a router, and is denied.
+    /// So is an otherwise allowed request that axum routed by a different template than the policy's
+    /// (`MatchedPath`) or by none, as in a fallback and around `nest_service`: it could reach a route that the
+    /// policy lacks.
     ///
-    /// The layer goes only around axum's own routes: `Router::layer`, `Router::route_layer`, `MethodRouter::layer`. It
-    /// cannot wrap any other service, because that service may route again, and nothing would compare its route with
-    /// the policy's: below `/users/{id}` it would serve its own `/users/export` to callers who may read one user.
+    /// Use the layer only around axum's own routes: `Router::layer`, `Router::route_layer`, `MethodRouter::layer`. It
+    /// can't wrap any other service, because that service might route again, and nothing would compare its route with
+    /// the policy's. For example, below `/users/{id}`, it could serve its own `/users/export` to callers who may read
+    /// one user.
     ///
     /// ```compile_fail
     /// # use axum::Router;
@@ -69,11 +70,11 @@ impl<V> GateLayer<V, InAxum> {
 impl<V> GateLayer<V, Outermost> {
     /// A layer around everything that routes: a hyper service, a tonic server, or a whole axum router.
     ///
-    /// Decides with these engines on tokens that this verifier verifies, and on the request's URI, which
-    /// nothing outside this layer may have changed. With the feature `axum`, which is on by default, a request
-    /// that has come through an axum router is refused.
+    /// Decides with these engines and this verifier, on the request's URI, which nothing outside this layer
+    /// may change. With the feature `axum`, which is on by default, a request that came through an axum router
+    /// is denied.
     ///
-    /// The layer does not see which route a router further in takes: see [`Engines::check_routes`].
+    /// The layer can't see which route an inner router takes: see [`Engines::check_routes`].
     #[must_use]
     pub fn outermost(engines: Engines, verifier: V) -> Self {
         Self::new(WireUri::Outermost, engines, verifier)
@@ -81,11 +82,13 @@ impl<V> GateLayer<V, Outermost> {
 }
 
 impl<V: VerifyToken> GateLayer<V, Outermost> {
-    /// Asks about a request without a service, and reads the answer: for a server that answers for others, such as the
-    /// authorizer of a proxy. The answer is observed and audited as one of the layer.
+    /// Decides a request without calling the inner service, and passes the result to `read`.
     ///
-    /// Method and target are bytes, as who asks has got them. No body is read:
-    /// [`allow_bonus_orbs_use`](Request::allow_bonus_orbs_use) counts as it is, and [`GateLayer::bonus_from_body`] does not.
+    /// Use this in a server that makes authorization decisions for another one, such as the authorizer behind a proxy.
+    /// The decision is counted, traced and audited as if it came through the layer.
+    ///
+    /// Pass the method and target exactly as you received them. `ask` doesn't read a body: it uses
+    /// [`allow_bonus_orbs_use`](Request::allow_bonus_orbs_use) as given and ignores [`GateLayer::bonus_from_body`].
     pub async fn ask<R>(
         &self,
         request: Request<'_>,
@@ -97,8 +100,8 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
         settings.ask(request, no_body, read).await
     }
 
-    /// Counts and audits a decision that the program has asked the [engines](GateLayer::engines) for itself, about a caller whom it
-    /// knows by something else than a request: by route, say, or from a list.
+    /// Counts and audits a decision that your program made with the [engines](GateLayer::engines), for a caller that it
+    /// identified in another way than from a request: for example, a decision by route, or one of a list.
     pub fn note<T: Verified>(&self, decision: &Decision<'_>, credentials: &Credentials<T>) {
         observe::decided(decision, credentials.refused(), &observe::span());
         #[cfg(feature = "audit")]
@@ -122,46 +125,48 @@ impl<V, W> GateLayer<V, W> {
         }
     }
 
-    /// What a denied caller is told in `WWW-Authenticate`: [`Challenge::Minimal`] unless it is set.
+    /// The `WWW-Authenticate` header of denials. Default: [`Challenge::Minimal`].
     #[must_use]
     pub fn challenge(self, challenge: Challenge) -> Self {
         self.with(|settings| settings.rules.challenge = challenge)
     }
 
-    /// Answers every denial with 403. So a caller cannot tell an unknown route from a missing scope.
+    /// Denies every request with 403, so that callers can't distinguish an unknown route from a
+    /// missing scope.
     ///
-    /// [`Challenge::None`] does so by itself; a full challenge would still name the error.
+    /// [`Challenge::None`] also does this; a full challenge would still name the error.
     #[must_use]
     pub fn flat_403(self) -> Self {
         self.with(|settings| settings.rules.flat_403 = true)
     }
 
-    /// Decides by the method of the request line, even if `X-HTTP-Method-Override` or a similar header overrides it.
+    /// Uses the method of the request line, even if `X-HTTP-Method-Override` or a similar header overrides it.
     ///
-    /// Unless this is set, such a request has two methods and is denied as malformed, because a service or an inner
-    /// layer could follow the header. Set it if none of them does, but clients still send the header.
+    /// By default, such a request is denied as malformed, because it has two methods, and a service or an inner
+    /// layer could follow the header. Set this if none of them does, but clients still send the header.
     #[must_use]
     pub fn ignore_method_override(self) -> Self {
         self.with(|settings| settings.rules.ignore_method_override = true)
     }
 
-    /// Lets a browser's question before a cross-origin request pass without a token: `OPTIONS` with `Origin` and
-    /// `Access-Control-Request-Method`, if the policy or the [public routes](Engines::public_routes) declare that method for the path.
-    /// Answer it inside this layer, with `tower_http`'s `CorsLayer`, for example. Unless this is set, it's decided as any other request.
+    /// Allows a CORS preflight without a token: `OPTIONS` with `Origin` and `Access-Control-Request-Method`, if the
+    /// policy or the [public routes](Engines::public_routes) declare that method for the path. Respond to it inside
+    /// this layer, for example with `tower_http`'s `CorsLayer`. By default, a preflight is decided like any other
+    /// request.
     #[must_use]
     pub fn cors_preflight(self, cors_preflight: CorsPreflight) -> Self {
         self.with(|settings| settings.rules.cors_preflight = cors_preflight)
     }
 
-    /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, up to `limit` bytes; the
-    /// service still gets the whole body. A longer body counts as one that does not allow bonus orbs.
+    /// Reads `allowBonusOrbsUse` in the bodies of this route's allowed requests, up to `limit` bytes. The
+    /// service still gets the whole body. A longer body counts as not allowing bonus orbs.
     ///
-    /// Name the route as the policy does: `POST /api/v1/external/voxies/prompt/run`. The service gets the request once
-    /// the whole body is there, however long the server lets the client take.
+    /// Name the route as the policy does: `POST /api/v1/external/voxies/prompt/run`. The service gets the request only
+    /// when the whole body has arrived, however long the server lets the client take.
     ///
     /// # Errors
     ///
-    /// Where the current policy has no such route.
+    /// Fails if the current policy doesn't have this route.
     pub fn bonus_from_body(self, route: &str, limit: u64) -> Result<Self, UnknownRoute> {
         let engine = self.settings.engines.load();
         if !engine.routes().any(|known| known.as_str() == route) {
@@ -172,17 +177,18 @@ impl<V, W> GateLayer<V, W> {
         }))
     }
 
-    /// Decides with these engines, too, and reports every disagreement. That shows what a new policy would change for
-    /// real requests, before it is in force. Only the layer's own engines decide the answer.
+    /// Also decides with these engines, and reports every disagreement. Use it to find out what a new policy would
+    /// change for real requests before you activate it. Only the layer's own engines determine the response.
     ///
-    /// Each request counts in `orbgate_shadow_decisions_total`; where the two disagree, the span says how in `shadow`,
-    /// and the audit has both answers. Costs a second decision. It needs scopes as text, as [`orbgate_token`] has them.
+    /// Each request counts in `orbgate_shadow_decisions_total`. If the two disagree, the span's `shadow` states how,
+    /// and the audit log has both decisions. Costs a second decision. Needs scopes as a string, as [`orbgate_token`]
+    /// has them.
     #[must_use]
     pub fn shadow(self, candidate: Engines) -> Self {
         self.with(|settings| settings.shadow = Some(candidate))
     }
 
-    /// Writes a line for every decision; none is written unless this is set.
+    /// Writes a line for every decision. By default, none is written.
     #[cfg(feature = "audit")]
     #[must_use]
     pub fn audit(self, audit: AuditLog) -> Self {
@@ -203,7 +209,8 @@ impl<S, V> Layer<S> for GateLayer<V, Outermost> {
     }
 }
 
-// No other service: it may be a router, and nothing would compare its routes with the policy's.
+// No other service, because it might be a router, and nothing would compare its routes with the
+// policy's.
 #[cfg(feature = "axum")]
 impl<E, V> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
     type Service = Gate<axum::routing::Route<E>, V>;
@@ -229,7 +236,7 @@ impl<V, W> fmt::Debug for GateLayer<V, W> {
     }
 }
 
-/// A setting names a route that the policy does not have.
+/// A setting names a route that the policy doesn't have.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownRoute(String);
 
@@ -244,7 +251,7 @@ impl fmt::Display for UnknownRoute {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for UnknownRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! Why a policy file is not used.
+//! Why a policy file was rejected.
 
 use core::fmt;
 use core::time::Duration;
@@ -10,37 +10,37 @@ use orbgate_gate::names;
 
 use crate::adopt::diagnostics;
 
-/// Why a policy file is not used.
+/// Why a policy file was rejected.
 #[non_exhaustive]
 pub enum LoadError {
-    /// It cannot be read.
+    /// It can't be read.
     Unreadable(std::io::Error),
-    /// It is not a valid policy: every error of it. The text of this error has the first 20.
+    /// It isn't a valid policy. `Display` prints the first 20 errors.
     Unsound(PolicyError),
     /// It is still being written.
     Changing,
-    /// It does not end in a line `...`, as it must.
+    /// It doesn't end in a line `...`, although the settings require it.
     Unfinished,
-    /// Its end marker carries no seal, as it must.
+    /// Its end marker has no seal, although the settings require it.
     Unsealed,
-    /// It is not the policy that the settings expect, but has this digest.
+    /// It isn't the policy that the settings expect. It has this digest.
     Unexpected(Digest),
     /// Compiling it took longer than this.
     Overdue(Duration),
-    /// Compiling it panicked, which is an error of this program.
+    /// Compiling it panicked, which is a bug in this program.
     Panicked,
-    /// It allows more than the policy in force, and the settings refuse that: what it changes, in a few
+    /// It allows more than the active policy, and the settings reject that. Lists the changes in a few
     /// lines.
     Wider(String),
     /// It overlaps the public routes.
     Public(PublicRoutesError),
-    /// The settings themselves are invalid: what is wrong with them.
+    /// The settings themselves are invalid.
     Settings(String),
 }
 
 #[cfg(feature = "watch")]
 impl LoadError {
-    /// The label of the counter.
+    /// The counter's label.
     pub(crate) const fn result(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
@@ -56,7 +56,7 @@ impl LoadError {
         }
     }
 
-    /// Whether the same file may be accepted next time, because the error is not in the file.
+    /// Whether the same file might be accepted next time, because the error isn't in the file.
     pub(crate) const fn may_pass(&self) -> bool {
         matches!(
             self,
@@ -104,7 +104,7 @@ impl fmt::Display for LoadError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,5 +1,5 @@
-//! What can be observed of decisions: counters and spans. Labels are codes and route templates, never a path,
-//! and nothing of a token.
+//! Metrics and traces of decisions: counters and spans. Labels are codes and route templates, and never
+//! contain a path or any part of a token.
 
 use std::borrow::Cow;
 use std::sync::Once;
@@ -12,7 +12,7 @@ use orbgate_gate::names;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
-/// The span of a decision, from the header to the answer.
+/// The span of a decision, from reading the headers to the result.
 pub(crate) fn span() -> Span {
     tracing::info_span!(
         "orbgate",
@@ -27,7 +27,7 @@ pub(crate) fn span() -> Span {
     )
 }
 
-/// Counts a decision, and notes it in its span.
+/// Counts a decision, and records it in its span.
 pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, span: &Span) {
     let outcome = effect(decision);
     let (reason, route) = (decision.reason().as_str(), decision.route_name());
@@ -55,7 +55,7 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, sp
     span.record("policy", display(decision.policy()));
 }
 
-/// Counts what a candidate says of a request, and notes in the span how it disagrees.
+/// Counts the candidate's decision for a request, and records in the span how it disagrees.
 pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
     let result = both
         .disagreement()
@@ -70,14 +70,14 @@ pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
     }
 }
 
-/// Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not
-/// name.
+/// Counts a request that the policy allows for one route, but that a router sent to another route, or to one that it
+/// doesn't report.
 pub(crate) fn misrouted(decision: &Decision<'_>, matched: &str, span: &Span) {
     dispatched_otherwise(decision.route_name().unwrap_or_default(), matched);
     span.record("matched", matched);
 }
 
-/// The same at a handler, where the decision is over.
+/// The same at a handler, after the decision's span has ended.
 pub(crate) fn dispatched_otherwise(route: &str, matched: &str) {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
@@ -98,13 +98,13 @@ pub(crate) const fn effect(decision: &Decision<'_>) -> &'static str {
     Effect::of(decision.is_allow()).as_str()
 }
 
-/// Counts a version of a policy: `loaded`, or why it was not.
+/// Counts a version of a policy: `loaded`, or why it was rejected.
 pub(crate) fn reloaded(result: &'static str) {
     let result = (names::LABEL_RESULT, result.into());
     count(names::POLICY_LOADS_TOTAL, [result], 1);
 }
 
-/// Counts what a version of a policy changed when it was put in force.
+/// Counts the changes of a version of a policy when it becomes active.
 pub(crate) fn policy_changed(wider: u64, narrower: u64, removed: u64) {
     for (kind, changes) in [
         ("wider", wider),
@@ -119,7 +119,7 @@ pub(crate) fn policy_changed(wider: u64, narrower: u64, removed: u64) {
     }
 }
 
-/// Notes that the file was read, and still has the policy in force.
+/// Records that the file was read and still contains the active policy.
 #[cfg(feature = "watch")]
 #[expect(
     clippy::disallowed_methods,
@@ -133,13 +133,13 @@ pub(crate) fn policy_read() {
     );
 }
 
-/// Notes whether the file's version differs from the one in force.
+/// Records whether the file's version differs from the active one.
 #[cfg(feature = "watch")]
 pub(crate) fn policy_waiting(waits: bool) {
     set("orbgate_policy_waiting", f64::from(u8::from(waits)));
 }
 
-/// Counts audit records that could not be kept.
+/// Counts audit records that couldn't be kept.
 #[cfg(feature = "audit")]
 pub(crate) fn audit_lost(records: u64) {
     count(names::AUDIT_LOST_TOTAL, [], records);
@@ -161,7 +161,7 @@ fn set(name: &'static str, value: f64) {
     metrics::gauge!(name).set(value);
 }
 
-/// Without the feature `metrics` nothing is counted.
+/// Without the feature `metrics`, nothing is counted.
 #[cfg(not(feature = "metrics"))]
 fn count<const N: usize>(_: &'static str, _: [(&'static str, Cow<'static, str>); N], _: u64) {}
 

@@ -1,4 +1,4 @@
-//! The routes of a service, compared with those of the current policy.
+//! Compares the routes of a service with the routes of the current policy.
 
 #[cfg(feature = "axum")]
 use axum::{Router, body::Body};
@@ -9,11 +9,12 @@ use tower_service::Service as _;
 use crate::engines::Engines;
 
 impl Engines {
-    /// Compares the routes of a service, each a method and a template as axum writes it, with those of the
-    /// current policy and the public ones: call it when a service starts, and in its tests.
+    /// Compares the routes of a service, each a method and a template in axum's syntax, with the routes of
+    /// the current policy and the public routes. Call it when a service starts, and in its tests.
     ///
-    /// The layer does not protect a route that the policy lacks: a policy with `GET /users/{id}` lets
-    /// callers of that route call `GET /users/export`. Names of parameters need not agree.
+    /// The layer doesn't protect a route that the policy lacks. For example, a policy with
+    /// `GET /users/{id}` lets callers of that route call `GET /users/export`. The names of parameters
+    /// needn't match.
     ///
     /// ```
     /// use orbgate_tower::Engines;
@@ -28,7 +29,7 @@ impl Engines {
     ///
     /// # Errors
     ///
-    /// Every route that only the service has, and every route that only the policy has.
+    /// Returns every route that only the service has, and every route that only the policy has.
     pub fn check_routes<'a>(
         &self,
         routes: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -37,19 +38,20 @@ impl Engines {
     }
 }
 
-/// On a response that a gate gave instead of the service.
+/// Marks a response that a gate made instead of the service.
 #[derive(Clone, Copy)]
 pub(crate) struct Answered;
 
-/// The routes of an axum router that no [`GateLayer`](crate::GateLayer) is around, such as those added after
+/// The routes of an axum router that no [`GateLayer`](crate::GateLayer) protects, such as those added after
 /// `Router::layer`.
 ///
-/// axum lists neither routes nor layers. So this calls the router once for each given route, with a method and a template as axum
-/// writes it, without a token. A gate answers such a call itself. Otherwise **the route's handler runs**: call this in a test
-/// of your service.
+/// axum lists neither routes nor layers. So this calls the router once for each given route (a method and a template in
+/// axum's syntax), without a token. A gate responds to such a call itself. Without a gate, **the route's handler
+/// runs**, so call this in a test of your service.
 ///
-/// At the start of a service, ask with a method that no handler serves, such as `ORBGATE`. Then only handlers of
-/// `axum::routing::any` and fallbacks run, but a gate that is missing on one of a path's methods might not be found.
+/// When a service starts, use a method that no handler serves, such as `ORBGATE`. Then only handlers of
+/// `axum::routing::any` and fallbacks run, but a gate that is missing from one of a path's methods might not be
+/// detected.
 ///
 /// ```
 /// use axum::{Router, routing::get};

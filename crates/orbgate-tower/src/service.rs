@@ -30,7 +30,7 @@ pub struct Gate<S, V> {
     settings: Arc<Settings<V>>,
 }
 
-/// The answer of a [`Gate`].
+/// The future of a [`Gate`].
 pub type GateFuture<R, E> = Pin<Box<dyn Future<Output = Result<R, E>> + Send>>;
 
 impl<S, V> Gate<S, V> {
@@ -57,7 +57,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // Only this service was polled ready, so it takes the request. Its clone stays for the next one.
+        // Only this service was polled ready, so it takes the request, and its clone remains for the
+        // next one.
         let clone = self.inner.clone();
         let mut inner = core::mem::replace(&mut self.inner, clone);
         let settings = Arc::clone(&self.settings);
@@ -70,7 +71,7 @@ where
     }
 }
 
-/// The request to pass to the service, or the answer to its caller.
+/// The request to pass to the service, or the response to its caller.
 async fn pass<V, B>(
     settings: &Settings<V>,
     request: Request<B>,
@@ -125,7 +126,7 @@ where
     };
     let (allowed, token) = settings.ask(asked, look, admit).await?;
     let body = read.or_else(|| body.map(RequestBody::untouched));
-    // The body is read by an allow, so there is one.
+    // Only an allow reads the body, so there is one.
     let body = body.ok_or_else(|| response(None))?;
     Ok(admitted(parts, body, allowed, token))
 }
@@ -139,7 +140,7 @@ fn admitted<B: Body, T: Verified>(
 ) -> Request<RequestBody<B>> {
     parts.extensions.insert(allowed);
     if let Some(bearer) = parts.headers.get_mut(AUTHORIZATION) {
-        // So a service that prints its headers does not print the token.
+        // Prevents a service that prints its headers from printing the token.
         bearer.set_sensitive(true);
     }
     if let Some(token) = token {
@@ -149,7 +150,8 @@ fn admitted<B: Body, T: Verified>(
 }
 
 impl<V> Settings<V> {
-    /// What an allow was decided on, to compare it with what reaches a handler.
+    /// The properties of an allowed request that are compared with the request that reaches a
+    /// handler.
     fn decided_on(&self, parts: &Parts) -> DecidedOn {
         let flat = self.rules.flat_403 || self.rules.challenge == Challenge::None;
         let reason = (!flat).then_some(Reason::NoRoute);
@@ -162,7 +164,7 @@ impl<V> Settings<V> {
         }
     }
 
-    /// Reads the body for `allowBonusOrbsUse`, if the settings say so for the allowed route.
+    /// Reads the body for `allowBonusOrbsUse`, if the settings require it for the allowed route.
     async fn read_as_far_as_needed<B>(&self, body: B, decision: &Decision<'_>) -> RequestBody<B>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -177,7 +179,8 @@ impl<V> Settings<V> {
     }
 }
 
-/// A denial as HTTP. Without one, which cannot be, it is the bare 403.
+/// A denial as an HTTP response. If it were missing, which can't happen, the response is a bare
+/// 403.
 fn response(denial: Option<Denial>) -> Response<()> {
     let mut response = Response::new(());
     response.extensions_mut().insert(Answered);

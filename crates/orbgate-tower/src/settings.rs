@@ -1,4 +1,4 @@
-//! The settings of a layer, as its builder has made them.
+//! The settings of a layer, as set with its builder.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub(crate) struct Settings<V> {
     pub(crate) engines: Engines,
     pub(crate) verifier: Arc<V>,
     pub(crate) rules: Rules,
-    /// How many bytes to read for `allowBonusOrbsUse`, by route.
+    /// The number of bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: HashMap<String, u64>,
     pub(crate) shadow: Option<Engines>,
     #[cfg(feature = "audit")]

@@ -1,4 +1,4 @@
-//! The target as it came over the wire, and the route that a router has taken.
+//! The target as received over the wire, and the route that a router chose.
 
 use std::sync::Once;
 
@@ -6,29 +6,29 @@ use http::request::Parts;
 use http::{Uri, Version};
 use orbgate_gate::Matched;
 
-/// Where a layer finds the URI of the wire.
+/// Where a layer finds the URI as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WireUri {
-    /// In the request itself, because no router is outside the layer.
+    /// In the request, because no router wraps the layer.
     Outermost,
-    /// In axum's `OriginalUri`, because axum takes the prefix of a nested router off the request's own.
+    /// In axum's `OriginalUri`, because a nested router strips its prefix from the request's own URI.
     #[cfg(feature = "axum")]
     OriginalUri,
 }
 
 impl WireUri {
-    /// The target of a request in the only form that an engine accepts; or, where it has another form, a text
-    /// that the engine refuses.
+    /// The target of a request in the only form that an engine accepts or, if it has another form, a string
+    /// that the engine rejects.
     ///
-    /// HTTP/2 and HTTP/3 carry scheme and authority as well as the path (RFC 9113 §8.3.1). In HTTP/1 they are
-    /// there only if the request line had them, and an engine refuses that form (P5).
+    /// HTTP/2 and HTTP/3 send scheme and authority in addition to the path (RFC 9113 §8.3.1). In HTTP/1, they
+    /// are present only if the request line contains them, and an engine rejects that form (P5).
     pub(crate) fn target(self, parts: &Parts) -> String {
         let Some(uri) = self.uri(parts) else {
             static SAID: Once = Once::new();
             SAID.call_once(|| {
                 tracing::error!("every request is refused: {}", self.misplaced());
             });
-            // An engine refuses the empty target (P2).
+            // An engine rejects the empty target (P2).
             return String::new();
         };
         let beside = matches!(parts.version, Version::HTTP_2 | Version::HTTP_3);
@@ -40,12 +40,12 @@ impl WireUri {
         }
     }
 
-    /// The URI of the wire; `None` where the layer is in another place than its type says.
+    /// The URI as received; `None` if the layer isn't at the position that its type states.
     #[cfg(feature = "axum")]
     pub(crate) fn uri(self, parts: &Parts) -> Option<&Uri> {
         let original = parts.extensions.get::<axum::extract::OriginalUri>();
         match self {
-            // A router outside the layer may have taken a prefix off.
+            // A router around the layer might have stripped a prefix.
             Self::Outermost => original.is_none().then_some(&parts.uri),
             Self::OriginalUri => original.map(|original| &original.0),
         }
@@ -56,11 +56,11 @@ impl WireUri {
         Some(&parts.uri)
     }
 
-    /// What a router outside the layer has chosen.
+    /// The route that a router around the layer chose.
     #[cfg(feature = "axum")]
     pub(crate) fn matched(self, parts: &Parts) -> Matched<'_> {
         match (self, parts.extensions.get::<axum::extract::MatchedPath>()) {
-            // A request that came through a router is refused.
+            // A request that came through a router is denied.
             (Self::Outermost, _) => Matched::Nothing,
             (Self::OriginalUri, Some(matched)) => Matched::Template(matched.as_str()),
             (Self::OriginalUri, None) => Matched::Unknown,

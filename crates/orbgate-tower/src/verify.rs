@@ -1,4 +1,4 @@
-//! From a bearer token to what is known of it: any verifier can be plugged in.
+//! Verifies bearer tokens. You can plug in any verifier.
 
 use core::fmt;
 use core::future::{Future, ready};
@@ -15,17 +15,17 @@ use orbgate_token::{Keys, TokenError, VerifiedToken, Verifier};
 
 /// Verifies the bearer tokens of requests.
 pub trait VerifyToken: Send + Sync + 'static {
-    /// What is known of a token that is right. A service finds it in the request's extensions.
+    /// The result for a valid token. Services find it in the request's extensions.
     type Verified: Verified;
 
-    /// What is known of the token, which is the text after `Bearer`.
+    /// Verifies the token, which is the string after `Bearer`.
     ///
     /// # Errors
     ///
-    /// Why it is refused: the caller gets a 401 and learns none of it.
+    /// Why it is rejected. The caller gets a 401 without the reason.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Self::Verified, Refused>> + Send;
 
-    /// Begins a request: its answer, or what must come first.
+    /// Starts a request: returns its result, or the step that must come first.
     #[doc(hidden)]
     fn ask<'e, 'r>(
         &self,
@@ -40,7 +40,7 @@ pub trait VerifyToken: Send + Sync + 'static {
         }
     }
 
-    /// Waits for what must come first.
+    /// Waits for the step that must come first.
     #[doc(hidden)]
     fn wait<'r>(
         &self,
@@ -57,7 +57,7 @@ pub trait VerifyToken: Send + Sync + 'static {
         }
     }
 
-    /// Goes on with a request after its wait.
+    /// Resumes a request after its wait.
     #[doc(hidden)]
     fn resume<'e, 'r>(
         &self,
@@ -75,27 +75,27 @@ pub trait VerifyToken: Send + Sync + 'static {
     }
 }
 
-/// What must come before a request has its answer.
+/// The step that must precede a request's result.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Pending<'r, T> {
     /// The issuers' keys.
     Keys(Waiting),
-    /// Another verifier's verdict on a token.
+    /// Another verifier's result for a token.
     Token(&'r str),
-    /// Nothing: that verdict is here.
+    /// Nothing: the result is here.
     Judged(Credentials<T>),
 }
 
-/// Why a token is refused: a code for logs and metrics, which quotes nothing of the token.
+/// Why a token is rejected: a code for logs and metrics, which quotes nothing from the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Refused {
     code: &'static str,
 }
 
 impl Refused {
-    /// Refused for the reason of this code, such as `expired`. Use few different codes, because each is a series of
-    /// a counter.
+    /// Rejected with this code, such as `expired`. Use only a few codes, because each one is a time series of a
+    /// counter.
     #[must_use]
     pub const fn new(code: &'static str) -> Self {
         Self { code }
@@ -122,7 +122,7 @@ impl From<TokenError> for Refused {
     }
 }
 
-/// A [`Verifier`] with keys that it already has: no network. Cheap to clone; the clones share their keys.
+/// A [`Verifier`] with fixed keys, without a network. Cheap to clone; all clones share their keys.
 #[derive(Clone, Debug)]
 pub struct KeyHolder {
     verifier: Verifier,
@@ -130,7 +130,7 @@ pub struct KeyHolder {
 }
 
 impl KeyHolder {
-    /// Verifies under these keys.
+    /// Verifies with these keys.
     #[must_use]
     pub fn new(verifier: Verifier, keys: Keys) -> Self {
         let keys = Arc::new(ArcSwap::from_pointee(keys));
@@ -190,7 +190,7 @@ impl VerifyToken for orbgate_token::KeyFetcher {
                 let step = gate.resume(engine, waiting, self.now());
                 stepped(self, &gate, engine, step)
             }
-            // Another verifier's.
+            // From another verifier.
             Pending::Judged(_) | Pending::Token(_) => {
                 ControlFlow::Break(gate.decide(engine, request, Credentials::Unreadable))
             }
@@ -198,7 +198,8 @@ impl VerifyToken for orbgate_token::KeyFetcher {
     }
 }
 
-/// Starts the fetches that a step needs. Signatures are checked in place, so none is left to check.
+/// Starts the fetches that a step needs. Signatures are checked in place, so none remains to be
+/// checked.
 #[cfg(feature = "fetch")]
 fn stepped<'e, 'r>(
     fetcher: &orbgate_token::KeyFetcher,

@@ -1,18 +1,18 @@
-//! One thing wrong with a file, and where.
+//! An error in a file, with its location.
 
 use core::fmt;
 
 use crate::location::Location;
 
-/// One thing wrong with a file, or one thing worth knowing about it.
+/// An error or a warning about a file.
 ///
-/// Printed as `line:column: message`. Where two locations conflict, the error is at the second and its
+/// Printed as `line:column: message`. If two locations conflict, the error is at the second, and its
 /// message names the first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Diagnostic {
-    /// Where the error is.
+    /// The location of the error.
     pub location: Location,
-    /// What is wrong: lower case, no final period, input in backticks.
+    /// The message: lower case, no final period, input in backticks.
     pub message: String,
 }
 

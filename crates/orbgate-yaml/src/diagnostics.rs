@@ -1,25 +1,26 @@
-//! Collecting errors while a file is read.
+//! Collects errors while a file is read.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::Diagnostic;
 use crate::location::Location;
 
-/// The errors found so far. Bounded, so that a hostile file cannot turn into a hostile report.
+/// The errors found so far. Bounded, so that a hostile file can't produce a huge report.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     locations: HashSet<Location>,
-    /// Keys that were meant, with the location of their owner, and where they are misspelt.
+    /// Misspelt keys: the intended key with the location of its owner, and the location of the
+    /// misspelling.
     misspelt: HashMap<(Location, &'static str), Location>,
     cut: Option<(Location, &'static str)>,
 }
 
 impl Diagnostics {
-    /// The most errors that are listed: more would help nobody.
+    /// The maximum number of errors that are listed. More wouldn't be useful.
     const LISTED: usize = 1_000;
 
-    /// Notes an error, as long as there is room.
+    /// Records an error, if there is room.
     pub fn push(&mut self, location: Location, message: impl Into<String>) {
         if self.is_full() {
             return;
@@ -37,60 +38,60 @@ impl Diagnostics {
         }
     }
 
-    /// Notes that the search ended early; the report's last line says so.
+    /// Records that the search ended early, which the report's last line states.
     pub const fn cut(&mut self, location: Location, message: &'static str) {
         if self.cut.is_none() {
             self.cut = Some((location, message));
         }
     }
 
-    /// Notes an error, unless something is already wrong at this location.
+    /// Records an error, unless there is already one at this location.
     pub fn push_new(&mut self, location: Location, message: impl Into<String>) {
         if !self.stand_at(location) {
             self.push(location, message);
         }
     }
 
-    /// Whether there is already an error at this very location: then a second one about the same
+    /// Whether there is already an error at exactly this location. A second error about the same
     /// value would only be noise.
     pub fn stand_at(&self, location: Location) -> bool {
         self.locations.contains(&location)
     }
 
-    /// Notes that a key of this owner is there, only misspelt.
+    /// Records that a key of this owner is present but misspelt.
     pub fn misspelt(&mut self, owner: Location, key: &'static str, location: Location) {
         self.misspelt.insert((owner, key), location);
     }
 
-    /// Where the absence of this key is reported: at its owner, or where the key is misspelt.
+    /// Where a missing key is reported: at its owner, or where the key is misspelt.
     pub(crate) fn location_of_missing(&self, owner: Location, key: &'static str) -> Location {
         let misspelt = self.misspelt.get(&(owner, key));
         misspelt.copied().unwrap_or(owner)
     }
 
-    /// Whether a key of this owner is there in another spelling: then its absence is not a second error.
+    /// Whether a key of this owner is present but misspelt, so that its absence isn't a second error.
     pub fn is_misspelt(&self, owner: Location, key: &'static str) -> bool {
         self.misspelt.contains_key(&(owner, key))
     }
 
-    /// Notes that a key of this owner is missing, unless it is only misspelt.
+    /// Records that a key of this owner is missing, unless it is only misspelt.
     pub fn lacking(&mut self, owner: Location, key: &'static str, message: String) {
         if !self.is_misspelt(owner, key) {
             self.push(owner, message);
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there are no errors so far.
     pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Whether the list is full, so that there is no use in searching on.
+    /// Whether the list is full, so that searching further is pointless.
     pub const fn is_full(&self) -> bool {
         self.list.len() >= Self::LISTED
     }
 
-    /// The errors in the order of the file; if some are left out, a last line says so.
+    /// The errors in the order of the file. If some are left out, a last line states that.
     pub fn into_list(self) -> Vec<Diagnostic> {
         let mut list = self.list;
         list.sort();
@@ -105,8 +106,8 @@ impl Diagnostics {
     }
 }
 
-/// How the message at the second of two locations names the first: by its line, and by its column too if both are on one
-/// line.
+/// How the message at the second of two locations refers to the first: by its line, and also by its column if both are
+/// on one line.
 pub fn first_location(first: Location, second: Location) -> String {
     if first.line == second.line {
         format!("line {}, column {}", first.line, first.column)
@@ -115,7 +116,7 @@ pub fn first_location(first: Location, second: Location) -> String {
     }
 }
 
-/// Input in backticks, made harmless and short enough for one line of a terminal.
+/// Input in backticks, escaped and short enough for one line of a terminal.
 pub fn quoted(text: &str) -> String {
     const SHOWN: usize = 120;
     let mut shown = String::from("`");
@@ -133,9 +134,10 @@ pub fn quoted(text: &str) -> String {
     shown
 }
 
-/// Characters that never belong in a file that people edit: they are invisible (Unicode's `Default_Ignorable_Code_Point`, and
-/// fillers that look like blanks), reorder the text around them (Trojan Source), or break lines for one YAML version and not
-/// for the other. Tab, line feed and carriage return are layout and not among them.
+/// Characters that never belong in a file that people edit. They are invisible (Unicode's
+/// `Default_Ignorable_Code_Point`, and fillers that look like blanks), reorder the text around them (Trojan Source), or
+/// break lines in one YAML version but not in the other. Tab, line feed and carriage return are layout, so they aren't
+/// included.
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'

@@ -1,4 +1,4 @@
-//! A configuration file, declared once: [`document!`](crate::document!) makes a type, its keys, its reader and its table.
+//! Declares configuration files: [`document!`](crate::document!) generates a type, its keys, its reader and its table.
 
 use core::num::NonZeroU64;
 
@@ -12,22 +12,22 @@ use crate::shape::Shape;
 use crate::spanned::Spanned;
 use crate::values::{Owner, Values, amount};
 
-/// A value of a configuration file. A wrong value is reported and replaced by a stand-in, so that the rest of the file is
-/// still judged. A stand-in is at the location of its error, so [`Diagnostics::stand_at`] recognises it.
+/// A value of a configuration file. A wrong value is reported and replaced by a stand-in, so that the rest of the file
+/// is still checked. A stand-in has the location of its error, so [`Diagnostics::stand_at`] recognises it.
 pub trait Value: DeserializeOwned + PartialEq {
     /// The values that are accepted.
     const SHAPE: Shape;
-    /// Whether a key of this type must be there.
+    /// Whether a key of this type is required.
     const IS_REQUIRED: bool = true;
 
     /// Reads a value, or reports that it is wrong.
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self;
 
-    /// The value instead of a wrong or missing one, whose error is at this location.
+    /// The replacement for a wrong or missing value, whose error is at this location.
     fn stand_in(location: Location) -> Self;
 }
 
-/// Reads a whole file; `what` names it: `the configuration`.
+/// Reads a whole file. `what` names it in messages, for example `the configuration`.
 pub fn document<D: Value>(
     what: &'static str,
 ) -> impl FnOnce(&Node<'_>, &mut Diagnostics) -> Option<D> {
@@ -250,7 +250,7 @@ impl Value for String {
     }
 }
 
-/// An address: YAML 1.1 takes `127.0.0.1` for a number, which is never meant.
+/// An address. YAML 1.1 reads `127.0.0.1` as a number, which is never intended.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Address(pub String);
 

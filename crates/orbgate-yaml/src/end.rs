@@ -1,4 +1,4 @@
-//! Where a text says that it ends: YAML's end marker, which may carry a seal.
+//! YAML's end marker, which can contain a seal.
 //!
 //! ```text
 //! orbgate: 1
@@ -13,25 +13,25 @@ use sha2::{Digest as _, Sha256};
 use crate::diagnostics::Diagnostics;
 use crate::location::Location;
 
-/// How a seal begins, as the comment of the end marker.
+/// The start of a seal, as the comment of the end marker.
 const SEAL: &str = "# sha256:";
 
-/// Whether a file that was read without an error ends in YAML's end marker `...`, with nothing but blank lines and
-/// comments after it. A file that was cut short does not.
+/// Whether a file that was read without an error ends in YAML's end marker `...`, followed only by blank lines and
+/// comments. A file that was cut short doesn't.
 #[must_use]
 pub fn has_end_marker(bytes: &[u8]) -> bool {
     Marker::find(bytes).is_some()
 }
 
-/// Whether a file that was read without an error carries a seal in its end marker: the SHA-256 of all bytes before the
-/// marker's line. A reader refuses a wrong one, so it shows that these bytes are as they were sealed.
+/// Whether a file that was read without an error has a seal in its end marker: the SHA-256 hash of all bytes before
+/// the marker's line. A reader rejects a wrong seal, so a seal proves that these bytes are what was sealed.
 #[must_use]
 pub fn is_sealed(bytes: &[u8]) -> bool {
     Marker::find(bytes).is_some_and(|marker| marker.seal().is_some())
 }
 
-/// The text, sealed as it is now: in its end marker, or in a new one. A comment on the marker's line moves to the
-/// next line.
+/// Seals the file's contents, in its end marker or in a new one. A comment on the marker's line moves to the next
+/// line.
 ///
 /// ```
 /// let sealed = orbgate_yaml::seal("hello: world\n");
@@ -62,7 +62,7 @@ pub fn seal(text: &str) -> String {
     sealed
 }
 
-/// The text with its seal, right or wrong, taken off the end marker.
+/// The contents without the seal in the end marker, valid or not.
 #[must_use]
 pub fn unseal(text: &str) -> Cow<'_, str> {
     let sealed = Marker::find(text.as_bytes()).filter(|marker| marker.seal().is_some());
@@ -73,7 +73,7 @@ pub fn unseal(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{before}...{after}"))
 }
 
-/// Refuses a seal that does not match the text before it.
+/// Rejects a seal that doesn't match the bytes before it.
 pub(super) fn check_seal(bytes: &[u8], diagnostics: &mut Diagnostics) {
     let Some(marker) = Marker::find(bytes) else {
         return;
@@ -96,8 +96,8 @@ pub(super) fn check_seal(bytes: &[u8], diagnostics: &mut Diagnostics) {
     diagnostics.push(location, message);
 }
 
-/// Refuses an end marker before the document: the marker says that all before it is complete. Content after a
-/// document would be a second document.
+/// Rejects an end marker before the document. The marker states that everything before it is complete, and
+/// content after a document would be a second document.
 pub(super) fn refuse_marker_at_start(text: &str, diagnostics: &mut Diagnostics) {
     let mut line = Location::START.line;
     let mut after_return = false;
@@ -118,13 +118,13 @@ pub(super) fn refuse_marker_at_start(text: &str, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// The line of the end marker, and what comes before and after it.
+/// The line of the end marker, with the bytes before and after it.
 #[derive(Clone, Copy)]
 struct Marker<'t> {
     before: &'t [u8],
-    /// Without its line break.
+    /// Without its line ending.
     line: &'t [u8],
-    /// Its line break, and blank lines and comments.
+    /// Its line ending, and blank lines and comments.
     after: &'t [u8],
 }
 
@@ -149,13 +149,14 @@ impl<'t> Marker<'t> {
         None
     }
 
-    /// The comment on the marker's line, with its `#`; empty if there is none.
+    /// The comment on the marker's line, including its `#`; empty if there is none.
     fn comment(&self) -> &'t str {
         let comment = self.line.strip_prefix(b"...").unwrap_or_default();
         str::from_utf8(comment.trim_ascii()).unwrap_or_default()
     }
 
-    /// What the comment says after `sha256:`; `None` if it is not meant as a seal. Any spelling counts.
+    /// The part of the comment after `sha256:`; `None` if it isn't intended as a seal. Any letter case
+    /// and spacing counts.
     fn seal(&self) -> Option<&'t str> {
         let said = self.comment().strip_prefix('#')?.trim_start();
         let (name, digest) = said.split_once(':')?;
@@ -164,7 +165,7 @@ impl<'t> Marker<'t> {
     }
 }
 
-/// Whether a line is `...`, perhaps with a comment. In a file without an error it can be nothing else.
+/// Whether a line is `...`, possibly with a comment. In a valid file, such a line is always a marker.
 fn is_end_marker(line: &[u8]) -> bool {
     let behind = line.strip_prefix(b"...").map(<[u8]>::first);
     behind.is_some_and(|next| matches!(next, None | Some(b' ' | b'\t' | b'\n' | b'\r')))
@@ -182,7 +183,7 @@ fn hex(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How many lines end in a text: LF, CR LF, and a lone CR, as the parser counts them.
+/// The number of line endings: LF, CR LF, and a single CR, as the parser counts them.
 fn breaks(text: &[u8]) -> usize {
     let mut breaks = 0_usize;
     let mut after_return = false;

@@ -1,33 +1,35 @@
-//! What the reader's messages must know of a format.
+//! The properties of a format that the reader's messages need.
 
 use crate::diagnostics::quoted;
 
-/// What the messages must know of a format.
+/// The properties of a format that messages need.
 #[derive(Debug)]
 pub struct Format {
-    /// What such a file is, with its article: `a settings file`.
+    /// The name of such a file, with its article: `a settings file`.
     pub file: &'static str,
-    /// How one starts, for the author of an empty one: ``a settings file starts with `version: 1` ``.
+    /// How such a file starts, for authors of an empty file: ``a settings file starts with
+    /// `version: 1` ``.
     pub start: &'static str,
-    /// Whether this is a key, anywhere in a file: so `key:value` without the space is noticed.
+    /// Whether this is a key at any level of a file. With it, `key:value` without the space is
+    /// detected.
     pub has_key: fn(&str) -> bool,
-    /// The texts that may have braces in them, which YAML's flow style takes for its own.
+    /// Strings that can contain braces, which have a meaning in YAML's flow style.
     pub braced: Option<Braced>,
-    /// Why a key with a colon in it has no space after that colon: `a name has no space`.
+    /// Why a key that contains a colon isn't a missing space after a key: `a name has no space`.
     pub key_with_colon: Option<&'static str>,
 }
 
-/// Texts with braces in them, which must be quoted in flow style.
+/// Strings with braces, which must be quoted in flow style.
 #[derive(Debug)]
 pub struct Braced {
-    /// What such a text is, with its article: `a pattern with braces`.
+    /// The name of such a string, with its article: `a pattern with braces`.
     pub name: &'static str,
-    /// Whether a text is one, as far as that can be told at a glance.
+    /// Whether a string is one, judging by its form.
     pub is: fn(&str) -> bool,
 }
 
 impl Format {
-    /// What to say of `key:value`, which is one text for YAML.
+    /// The message for `key:value`, which YAML reads as one string.
     #[must_use]
     pub fn missing_space(&self, line: &str) -> Option<String> {
         let (key, value) = line.split_once(':')?;
@@ -44,7 +46,7 @@ impl Format {
         ))
     }
 
-    /// What to say of a text with braces that is not quoted in flow style.
+    /// The message for a string with braces that isn't quoted in flow style.
     pub(crate) fn unquoted_braces(&self, text: &str) -> String {
         let name = self
             .braced

@@ -1,7 +1,7 @@
-//! What the parser reads from: the text, cut short if the parser would keep too much of it in memory.
+//! Limits the parser's input, so that the parser doesn't keep too much in memory.
 //!
-//! A list in brackets may turn out to be a key, so the parser collects all of it before it reports the first item. Each
-//! comma takes hundreds of bytes. This input limits how much the parser can collect.
+//! A list in brackets might turn out to be a key, so the parser collects all of it before it reports the first item.
+//! Each comma takes hundreds of bytes. This input limits how much the parser can collect.
 
 use core::cell::Cell;
 use core::fmt;
@@ -9,26 +9,27 @@ use core::fmt;
 use saphyr_parser::input::{SkipTabs, is_blank_or_breakz, is_flow};
 use saphyr_parser::{Input, StrInput};
 
-/// How many of the characters `,[]{}` the parser may still read before it reports a value.
+/// How many of the characters `,[]{}` the parser can still read before it reports a value.
 #[derive(Debug)]
 pub(super) struct Budget(Cell<u32>);
 
 impl Budget {
-    /// The most of these characters: a list that has more should be written in lines, not in brackets.
+    /// The maximum number of these characters. A longer list should be written on several lines, not
+    /// in brackets.
     pub(super) const MARKS: u32 = 32_768;
 
-    /// The whole budget.
+    /// The full budget.
     #[must_use]
     pub(super) const fn new() -> Self {
         Self(Cell::new(Self::MARKS))
     }
 
-    /// The parser has reported something: the budget is full again.
+    /// Restores the full budget, because the parser has reported something.
     pub(super) fn renew(&self) {
         self.0.set(Self::MARKS);
     }
 
-    /// Whether the text was cut short.
+    /// Whether the input was cut short.
     #[must_use]
     pub(super) const fn is_spent(&self) -> bool {
         self.0.get() == 0
@@ -39,14 +40,14 @@ impl Budget {
     }
 }
 
-/// A text that ends where the budget does, for a parser of `saphyr-parser`.
+/// Input that ends when the budget is used up, for a parser of `saphyr-parser`.
 pub(super) struct Bounded<'t> {
     text: StrInput<'t>,
     budget: &'t Budget,
 }
 
 impl<'t> Bounded<'t> {
-    /// Reads from the text.
+    /// Reads from a string.
     #[must_use]
     pub(super) fn new(text: &'t str, budget: &'t Budget) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl<'t> Bounded<'t> {
         }
     }
 
-    /// Counts a comma or bracket. Kept out of line, because nearly all characters are others.
+    /// Counts a comma or bracket. Kept out of line, because most characters are neither.
     #[cold]
     fn spend(&mut self) {
         self.budget.spend();
@@ -71,7 +72,7 @@ impl fmt::Debug for Bounded<'_> {
     }
 }
 
-/// Methods that only call those of the text.
+/// Methods that only forward to the string's input.
 macro_rules! forward {
     ($this:ident reads $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[inline]
@@ -96,13 +97,14 @@ impl Input for Bounded<'_> {
         self.text.skip();
     }
 
-    /// The parser reserves this many bytes for each text, and most texts are short.
+    /// The parser reserves this many bytes for each string, and most strings are short.
     #[inline]
     fn bufmaxlen(&self) -> usize {
         32
     }
 
-    /// Called for every character of a text. Only a colon needs a look at the next character.
+    /// Called for every character of a plain string. Only a colon requires reading the next
+    /// character.
     #[inline]
     fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {
         match self.text.peek() {

@@ -1,25 +1,25 @@
-//! Which parts of a text are kept when it is read.
+//! Selects which parts of a document are kept when it is read.
 
-/// What of a document is kept, by the keys that lead to it.
+/// The parts of a document that are kept, selected by the keys that lead to them.
 pub trait Keep: Copy {
-    /// Most collections within collections that are kept.
+    /// The maximum nesting depth of collections that are kept.
     const DEPTH: usize;
-    /// Most values that are kept.
+    /// The maximum number of values that are kept.
     const VALUES: usize;
 
-    /// What is kept of the value of a key; `None`: nothing.
+    /// The parts of a key's value that are kept; `None` for nothing.
     fn of(self, key: &str) -> Option<Self>;
 
-    /// What is kept of an item of a list.
+    /// The parts of a list item that are kept.
     fn item(self) -> Option<Self>;
 }
 
-/// All of a file.
+/// Keeps the whole file.
 #[derive(Clone, Copy)]
 pub(super) struct All;
 
 impl Keep for All {
-    /// The deepest valid file has seven.
+    /// The deepest valid file has seven levels.
     const DEPTH: usize = 8;
     const VALUES: usize = usize::MAX;
 

@@ -1,9 +1,9 @@
-//! The keys of a mapping: texts, none of which comes twice, and none that merges another mapping into this one.
+//! The keys of a mapping: strings without duplicates, and without merge keys.
 
 use crate::diagnostics::{Diagnostics, first_location, quoted};
 use crate::node::{Content, Entry, Node};
 
-/// A key and its value, unless the key cannot be one.
+/// A key and its value, unless the key is invalid.
 pub(super) fn entry<'a>(
     key: Node<'a>,
     mut value: Node<'a>,
@@ -20,7 +20,8 @@ pub(super) fn entry<'a>(
             None
         }
         Content::Scalar(text) => {
-            // The parser puts an empty value after the colon or further on; people look at the key.
+            // The parser puts an empty value after the colon or even later, but people look for the
+            // error at the key.
             if is_own
                 && matches!(&value.kind, Content::Scalar(empty) if empty.plain && empty.text.is_empty())
                 && !diagnostics.stand_at(value.location)
@@ -41,10 +42,10 @@ pub(super) fn entry<'a>(
     }
 }
 
-/// Reports each entry whose key was already used in the same mapping.
+/// Reports each entry whose key already occurs in the same mapping.
 pub fn refuse_duplicates(entries: &[Entry<'_>], diagnostics: &mut Diagnostics) {
     let mut sorted: Vec<&Entry<'_>> = entries.iter().collect();
-    // Equal keys stay in the order of the file.
+    // The sort is stable: equal keys keep the order of the file.
     sorted.sort_by(|one, other| one.key.text.cmp(&other.key.text));
     for alike in sorted.chunk_by(|one, other| one.key.text == other.key.text) {
         let [first, others @ ..] = alike else {

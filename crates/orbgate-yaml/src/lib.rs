@@ -40,18 +40,19 @@ pub use text::MAX_BYTES;
 pub use tree::outline;
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
-/// Reads a file: its tree becomes a document, and the document is judged.
+/// Reads a file: its tree becomes a document, which is then checked.
 ///
 /// ```text
 /// text ──tree──▶ values with locations ──document──▶ document ──judge──▶ what it means
 /// ```
 ///
-/// This first reading judges everything. A second one, by plain `serde_yaml`, must agree: neither reader of YAML is
-/// strict enough alone. A file that is so simple that no library is needed to see what it says is read line by line, once.
+/// This first reading checks everything. A second reading, with plain `serde_yaml`, must give the same document,
+/// because neither YAML reader is strict enough by itself. A simple file is read line by line without a library, and
+/// only once.
 ///
 /// # Errors
 ///
-/// Every error that was found, in the order of the file; never none.
+/// Returns all errors that were found, in the order of the file; never empty.
 pub fn read<D: DeserializeOwned + PartialEq, T>(
     bytes: &[u8],
     format: &Format,
@@ -71,7 +72,7 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         };
         end::refuse_marker_at_start(&visible, &mut diagnostics);
         let document = document(&root, &mut diagnostics)?;
-        drop(root); // the tree takes as much memory as all that follows
+        drop(root); // the tree takes as much memory as everything after it
         if diagnostics.is_empty() && !is_simple {
             read_again(text, &document, &mut diagnostics);
         }
@@ -87,7 +88,7 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
     }
 }
 
-/// Refuses a text that `serde_yaml` reads differently.
+/// Rejects a file that `serde_yaml` reads differently.
 fn read_again<D: DeserializeOwned + PartialEq>(
     text: &str,
     document: &D,

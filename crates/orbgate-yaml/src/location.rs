@@ -12,7 +12,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The start of the file: for errors of the file as a whole.
+    /// The start of the file, for errors about the whole file.
     pub const START: Self = Self { line: 1, column: 1 };
 }
 

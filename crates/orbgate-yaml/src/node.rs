@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use crate::location::Location;
 use crate::spanned::Spanned;
 
-/// A value of the file.
+/// A value in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Node<'a> {
     /// Where it starts.
     pub location: Location,
-    /// What it is.
+    /// Its content.
     pub kind: Content<'a>,
 }
 
 impl Node<'_> {
-    /// What was read of it, with its location.
+    /// A parsed value, with this node's location.
     pub const fn spanned<T>(&self, value: T) -> Spanned<T> {
         Spanned {
             location: self.location,
@@ -24,23 +24,23 @@ impl Node<'_> {
     }
 }
 
-/// What a value is by YAML's syntax alone.
+/// The syntactic kind of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content<'a> {
-    /// Text, a number or null: that depends on who reads it.
+    /// A string, a number or null, depending on the reader.
     Scalar(Scalar<'a>),
     /// A list.
     Sequence(Vec<Node<'a>>),
     /// Keys and their values, in the order of the file.
     Mapping(Vec<Entry<'a>>),
-    /// Already reported; says nothing about what was meant.
+    /// Invalid and already reported. Its meaning is unknown.
     Refused,
 }
 
-/// Text, and whether it was written plain: without quotes, and not as a block.
+/// A string, and whether it was written plain: without quotes, and not as a block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Scalar<'a> {
-    /// The text, without quotes and escapes.
+    /// The string, without quotes and escapes.
     pub text: Cow<'a, str>,
     /// Whether it was written plain.
     pub plain: bool,
@@ -49,7 +49,7 @@ pub struct Scalar<'a> {
 /// One `key: value`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Where the key starts.
+    /// The start of the key.
     pub key_location: Location,
     /// The key.
     pub key: Scalar<'a>,

@@ -7,7 +7,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A struct that is read only from a map, which is an object in JSON. A struct of serde is also read from an array, member by member.
+/// A struct that is read only from a map, which is an object in JSON. Without this, serde also reads a struct from an
+/// array.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Object<T>(pub T);
 

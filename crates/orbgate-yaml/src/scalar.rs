@@ -1,11 +1,12 @@
-//! Which plain scalars some YAML reader takes for something other than text.
+//! Detects plain scalars that some YAML reader doesn't read as a string.
 //!
-//! YAML 1.1 and 1.2 disagree, and readers disagree with both. A plain scalar that any of them reads
-//! as null, a boolean, a number or a date is refused where text belongs; quoted it is always text.
+//! YAML 1.1 and 1.2 disagree, and readers disagree with both. If any of them reads a plain scalar
+//! as null, a boolean, a number or a date, the scalar is rejected where a string is expected. In
+//! quotes, it is always a string.
 
-/// What some YAML reader takes this plain scalar for, where that is not text.
+/// How some YAML reader interprets this plain scalar, if not as a string.
 pub(super) fn other_reading(plain: &str) -> Option<&'static str> {
-    // Everything below starts with one of these characters; the rest is text.
+    // Everything below starts with one of these characters; anything else is a string.
     let is_letter = |byte: u8| matches!(byte | 0x20, b'n' | b'y' | b't' | b'f' | b'o');
     let is_sign = |byte: u8| matches!(byte, b'+' | b'-' | b'.' | b'~' | b'=');
     let may_start = |byte: u8| byte.is_ascii_digit() || is_letter(byte) || is_sign(byte);
@@ -46,7 +47,8 @@ fn is_integer(text: &str) -> bool {
         || (starts_with_digit(text) && text.split(':').all(is_digits))
 }
 
-/// `1.5`, `.5`, `1.`, `1e3`, `1_0.5`, `1:30.5`, and the lone dots of the YAML 1.1 expression.
+/// `1.5`, `.5`, `1.`, `1e3`, `1_0.5`, `1:30.5`, and the single dots that YAML 1.1's expression
+/// allows.
 fn is_float(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -60,7 +62,7 @@ fn is_float(text: &str) -> bool {
         && mantissa.split(':').all(is_digits_and_dots)
 }
 
-/// `2001-12-14`, alone or with a time after it.
+/// `2001-12-14`, with or without a time.
 fn is_date(text: &str) -> bool {
     let (date, time) = text
         .split_at_checked(text.find(['T', 't', ' ', '\t']).unwrap_or(text.len()))

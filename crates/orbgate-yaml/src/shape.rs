@@ -1,15 +1,15 @@
-//! The shape of a configuration file: its keys, the values that they take, and the table of both for a page.
+//! The shape of a configuration file: its keys, their values, and a table of both for a page.
 
-/// The values that a key takes.
+/// The values of a key.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
-    /// A value that is described in words.
+    /// A value described in words.
     Value(&'static str),
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A list of values of one shape.
     List(&'static Self),
-    /// Keys and their values.
+    /// A mapping of keys to values.
     Mapping(&'static [Key]),
     /// A value of one of two shapes.
     Either(&'static [Self; 2]),
@@ -20,11 +20,11 @@ pub enum Shape {
 pub struct Key {
     /// The name of the key.
     pub name: &'static str,
-    /// The sentence about it: the comment on its field.
+    /// Its description: the comment on its field.
     pub about: &'static str,
     /// Whether a mapping without it is rejected.
     pub is_required: bool,
-    /// The values that it takes.
+    /// Its values.
     pub shape: Shape,
 }
 
@@ -42,7 +42,7 @@ impl Shape {
         }
     }
 
-    /// The keys as a table in Markdown: a row for each key at each depth.
+    /// The keys as a Markdown table, with a row for each key at each level.
     #[must_use]
     pub fn table(self) -> String {
         let mut table = "| key | value | |\n|---|---|---|\n".to_owned();
@@ -50,7 +50,8 @@ impl Shape {
         table
     }
 
-    /// Adds the rows of the keys below this path, unless a mapping with the same keys is in the table.
+    /// Adds rows for the keys below this path, unless the table already contains a mapping with the
+    /// same keys.
     fn add_rows(self, path: &str, seen: &mut Vec<&'static [Key]>, table: &mut String) {
         match self {
             Self::Value(_) | Self::Choice(_) => {}

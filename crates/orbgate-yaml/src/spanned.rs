@@ -1,14 +1,14 @@
-//! A value that knows its location in the file.
+//! A value with its location in the file.
 
 use serde::Deserialize;
 use serde::de::Deserializer;
 
 use crate::location::Location;
 
-/// A value and its location. Locations do not count when two values are compared.
+/// A value and its location. Comparisons ignore the location.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
-    /// Where it is; the default if the file was read without locations.
+    /// The location; the default if the file was read without locations.
     pub location: Location,
     /// The value.
     pub value: T,

@@ -1,4 +1,4 @@
-//! What the YAML parser cannot read, in words that help.
+//! Explains YAML syntax errors.
 
 use saphyr_parser::{Marker, ScanError, Span};
 
@@ -6,9 +6,9 @@ use crate::diagnostics::quoted;
 use crate::format::Format;
 use crate::location::Location;
 
-/// The location and the message for a text that is not YAML.
+/// The location and the message for a file that isn't valid YAML.
 ///
-/// `last_plain` is the last text without quotes, `open_flow` the start of the innermost collection
+/// `last_plain` is the last unquoted string. `open_flow` is the start of the innermost collection,
 /// if it is written in brackets or braces.
 pub(super) fn diagnosis(
     error: &ScanError,
@@ -39,7 +39,7 @@ pub(super) fn diagnosis(
     colon(error, text, format).unwrap_or_else(|| (location(at), parser_words(error)))
 }
 
-/// A location as the parser marks it.
+/// Converts a location from the parser.
 pub(super) fn location(marker: &Marker) -> Location {
     Location {
         line: u32::try_from(marker.line()).unwrap_or(u32::MAX),
@@ -49,7 +49,8 @@ pub(super) fn location(marker: &Marker) -> Location {
     }
 }
 
-/// In flow style an unquoted `{` ends the text before it, and the parser's own words do not help.
+/// In flow style, an unquoted `{` ends the string before it, and the parser's own message doesn't
+/// help.
 fn unquoted_braces(
     text: &str,
     format: &Format,
@@ -63,7 +64,8 @@ fn unquoted_braces(
     if !tail.by_ref().take(gap).all(char::is_whitespace) {
         return None;
     }
-    // Up to what ends an item in flow style; a brace that was opened belongs to the text.
+    // Up to the character that ends an item in flow style. A brace that was opened belongs to the
+    // string.
     let mut braces = 0_u32;
     let rest: String = tail
         .take_while(|c| {
@@ -85,12 +87,13 @@ fn unquoted_braces(
     Some((location(&plain.start), message))
 }
 
-/// The same, for an error that the parser meets within the item or after it.
+/// The same, for an error that the parser finds within the item or after it.
 fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Location, String)> {
     let braced = format.braced.as_ref()?;
     let line = text.lines().nth(at.line().checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();
-    // Back to what starts an item in flow style; a brace after a `/` belongs to the text.
+    // Back to the character that starts an item in flow style. A brace after a `/` belongs to the
+    // string.
     let before = characters.get(..at.col().min(characters.len()))?;
     let mut braces = 0_usize;
     let mut start = before.len();
@@ -130,8 +133,8 @@ fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Location, 
     (braced.is)(item).then(|| (location, format.unquoted_braces(item)))
 }
 
-/// An opening quote without a closing one: the parser notices at the end of the file, at a line
-/// that is indented less, or where it takes the next quote in the file for the closing one.
+/// An opening quote without a closing one. The parser notices it at the end of the file, at a less
+/// indented line, or where it treats the next quote in the file as the closing one.
 fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
     let (at, info) = (error.marker(), error.info());
     if info == "invalid indentation in quoted scalar"
@@ -178,7 +181,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
     Some((opened, "the quote is never closed on its line".to_owned()))
 }
 
-/// A `:` that lacks its space, or has too many.
+/// A `:` without its space, or with too many.
 fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Location, String)> {
     let (at, info) = (error.marker(), error.info());
     let second = info.starts_with("mapping values are not allowed");
@@ -228,7 +231,7 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Location, St
     Some((location, message))
 }
 
-/// A line without its indentation and the dashes of list items, and how many characters those take.
+/// A line without its indentation and list dashes, and the number of characters that those take.
 fn content(line: &str) -> (&str, usize) {
     let mut content = line.trim_start();
     while let Some(item) = content.strip_prefix("- ") {
@@ -238,7 +241,7 @@ fn content(line: &str) -> (&str, usize) {
     (content, indent)
 }
 
-/// The parser's words, quoted as we quote.
+/// The parser's message, with our quotes.
 fn parser_words(error: &ScanError) -> String {
     let info = error.info().replace("wasn't", "was not").replace('\'', "`");
     format!("not readable as YAML: {info}")

@@ -1,4 +1,4 @@
-//! The text before YAML reads it: its size, its encoding, its byte-order mark, and characters that hide something.
+//! Checks a file before YAML is parsed: its size, its encoding, its byte-order mark, and hidden characters.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,14 @@ use crate::diagnostics::{Diagnostics, is_hidden};
 use crate::format::Format;
 use crate::location::Location;
 
-/// A larger text is refused unread.
+/// The maximum size of a file; larger files are rejected without reading them.
 pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The text of a file that is small enough to be read at all, without its byte-order mark.
+/// The contents of a file that is small enough, without its byte-order mark.
 pub(super) fn within_limits<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Option<&'a str> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
-        // The size of the file is not known: the caller may have stopped reading just beyond the limit.
+        // The size of the file isn't known, because the caller might have stopped reading just after
+        // the limit.
         let message = format!("the file has more than {MAX_BYTES} bytes, which is the limit");
         diagnostics.push(Location::START, message);
         return None;
@@ -27,7 +28,7 @@ pub(super) fn within_limits<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) 
     }
 }
 
-/// The location right after a text.
+/// The location right after a string.
 fn end(text: &str) -> Location {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
@@ -38,8 +39,8 @@ fn end(text: &str) -> Location {
     }
 }
 
-/// Reports the characters that have no place in such a file, and puts a letter instead of each, so that each
-/// is reported once and everything else keeps its location.
+/// Reports characters that don't belong in such a file, and replaces each with a letter, so that each is
+/// reported once and everything else keeps its location.
 pub(super) fn without_hidden_characters<'a>(
     text: &'a str,
     format: &Format,
@@ -54,12 +55,12 @@ pub(super) fn without_hidden_characters<'a>(
 }
 
 fn refuse_hidden_characters(text: &str, format: &Format, diagnostics: &mut Diagnostics) {
-    // The bytes of most files occur in no hidden character. They are all checked, many at a time.
+    // Most files contain no bytes of hidden characters. All bytes are checked, many at a time.
     let is_plain = |byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
         return;
     }
-    // Line ends as the parser counts them: LF, CR LF, and a lone CR.
+    // Line endings as the parser counts them: LF, CR LF, and a single CR.
     let mut location = Location::START;
     let mut after_return = false;
     for c in text.chars() {

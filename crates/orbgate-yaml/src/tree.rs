@@ -1,9 +1,10 @@
-//! YAML text → a tree in which every value knows its location: the one reader of YAML's events.
+//! YAML → a tree in which every value has its location. All YAML events are handled here.
 //!
-//! Of our own files everything is read, and what makes YAML mean more than it shows is refused: aliases, anchors and tags,
-//! too. Of the documents of others some parts are kept, and what needs an alias or a tag is not understood. In both, merge
-//! keys, duplicate keys and several documents are refused. Nothing is ever expanded; depth, the number of errors, and the
-//! number of values are bounded, so a hostile file costs no more than an honest one.
+//! Our own files are read completely, and features that give YAML a hidden meaning are rejected, such as aliases,
+//! anchors and tags. Of other programs' documents, only some parts are kept, and parts that need an alias or a tag
+//! aren't understood. In both, merge keys, duplicate keys and multiple documents are rejected. Nothing is ever
+//! expanded. Depth, the number of errors, and the number of values are bounded, so a hostile file costs no more than an
+//! honest one.
 
 use core::ops::ControlFlow;
 use std::borrow::Cow;
@@ -19,12 +20,12 @@ use crate::location::Location;
 use crate::node::{Content, Entry, Node, Scalar};
 use crate::syntax::{self, location};
 
-/// A text of any length may have this many values …
+/// A file of any length can have this many values …
 const FREE_VALUES: usize = 10_000;
-/// … and a longer one as many as it has this number of characters.
+/// … and a longer file one value for each group of this many characters.
 const CHARACTERS_A_VALUE: usize = 4;
 
-/// The tree of the text's only document; `None` where the text has none that can be walked.
+/// The tree of the file's only document; `None` if there is no readable document.
 pub(super) fn parse<'a>(
     text: &'a str,
     format: &'a Format,
@@ -33,8 +34,8 @@ pub(super) fn parse<'a>(
     walk(text, Some(format), All, diagnostics)
 }
 
-/// The kept parts of a document that others write; `None` where it cannot be walked. What is not kept is
-/// [`Content::Refused`], and so is what has a tag or is an alias: who needs it reports it.
+/// The kept parts of another program's document; `None` if it can't be read. Parts that aren't kept are
+/// [`Content::Refused`], and so are tagged values and aliases. Code that needs such a part reports it.
 pub fn outline<'a, K: Keep>(
     text: &'a str,
     keep: K,
@@ -64,7 +65,7 @@ fn walk<'a, K: Keep>(
     };
     for step in Parser::new(Bounded::new(text, &budget)) {
         if budget.is_spent() {
-            // The text was cut short, so the parser's error about it does not count.
+            // The input was cut short, so the parser's error about that doesn't count.
             let start = match &step {
                 Ok((_, span)) => span.start,
                 Err(error) => *error.marker(),
@@ -92,7 +93,7 @@ fn walk<'a, K: Keep>(
     builder.root
 }
 
-/// A collection whose end has not been read yet.
+/// A collection that hasn't ended yet.
 struct Open<'a, K> {
     location: Location,
     keep: K,
@@ -103,29 +104,29 @@ struct Open<'a, K> {
 
 enum SoFar<'a> {
     Sequence(Vec<Node<'a>>),
-    /// Complete entries, and a key that still waits for its value.
+    /// Complete entries, and a key whose value hasn't been read yet.
     Mapping(Vec<Entry<'a>>, Option<Node<'a>>),
 }
 
 struct Builder<'a, K> {
     text: &'a str,
-    /// Whether a character's number is its byte's.
+    /// Whether each character is one byte.
     is_ascii: bool,
-    /// That of our own files; the documents of others have none.
+    /// The format of our own files; other programs' documents have none.
     format: Option<&'a Format>,
     keep: K,
     open: Vec<Open<'a, K>>,
-    /// The collection that is being skipped, and how many collections within it are open.
+    /// The collection that is being skipped, and the number of open collections within it.
     skipped: Option<(Location, usize)>,
     root: Option<Node<'a>>,
     values: usize,
     documents: usize,
-    /// Where the last plain text was, for the diagnostic of a text with braces.
+    /// The location of the last plain string, for errors about strings with braces.
     last_plain: Option<Span>,
 }
 
 impl<'a, K: Keep> Builder<'a, K> {
-    /// Whether an event is within a collection that is skipped.
+    /// Whether an event is within a skipped collection.
     const fn skips(&mut self, event: &Event<'_>) -> bool {
         let Some((_, open)) = &mut self.skipped else {
             return false;
@@ -193,7 +194,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         }
     }
 
-    /// Counts values and documents, and ends where one is too many.
+    /// Counts values and documents, and stops if there are too many.
     fn count(
         &mut self,
         event: &Event<'_>,
@@ -227,12 +228,12 @@ impl<'a, K: Keep> Builder<'a, K> {
         ControlFlow::Break(())
     }
 
-    /// Whether a value has a tag, in a document of others.
+    /// Whether a value in another program's document has a tag.
     const fn is_foreign(&self, tagged: bool) -> bool {
         tagged && self.format.is_none()
     }
 
-    /// What is kept of the next value.
+    /// The parts of the next value that are kept.
     fn next_keep(&self) -> Option<K> {
         let Some(open) = self.open.last() else {
             return Some(self.keep);
@@ -247,7 +248,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         }
     }
 
-    /// The end of the innermost collection: it is complete.
+    /// Completes the innermost collection.
     fn end(&mut self, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
         let Some(Open {
             location, so_far, ..
@@ -271,7 +272,7 @@ impl<'a, K: Keep> Builder<'a, K> {
 
     fn too_many_marks(&self) -> String {
         let most = Budget::MARKS;
-        // After the mark of a document a bracket cannot start a key.
+        // After a document marker, a bracket can't start a key.
         let instead = match (self.format, self.open.as_slice()) {
             (None, _) => "or as JSON",
             (_, []) => "without brackets, or `---` and a space before it",
@@ -282,7 +283,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         )
     }
 
-    /// A text, borrowed from the file where the file has it unescaped.
+    /// A string, borrowed from the file if it is unescaped there.
     fn borrowed(&self, text: Cow<'a, str>, style: ScalarStyle, span: &Span) -> Cow<'a, str> {
         let quote = match style {
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => 1,
@@ -292,7 +293,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         let end = span.end.index().saturating_sub(quote);
         match self.text.get(start..end) {
             Some(written) if self.is_ascii && *written == *text => Cow::Borrowed(written),
-            // The parser's texts have much spare room.
+            // The parser's strings have much spare capacity.
             _ => Cow::Owned(text.into_owned().into_boxed_str().into_string()),
         }
     }
@@ -303,7 +304,7 @@ impl<'a, K: Keep> Builder<'a, K> {
             if self.skipped.is_some() {
                 return ControlFlow::Continue(());
             }
-            // The parser has stepped over the alias, so the rest of the file can still be judged.
+            // The parser has skipped the alias, so the rest of the file can still be checked.
             self.refuse_alias(location(at), diagnostics);
             return self.close(location(at), Content::Refused, diagnostics);
         }
@@ -335,7 +336,7 @@ impl<'a, K: Keep> Builder<'a, K> {
             diagnostics.push(location, too_deep(K::DEPTH));
             return ControlFlow::Break(());
         }
-        // A bracket takes up room, the start of a block does not.
+        // A bracket has a width; the start of a block doesn't.
         let flow = span.end.index() > span.start.index();
         self.open.push(Open {
             location,
@@ -346,13 +347,14 @@ impl<'a, K: Keep> Builder<'a, K> {
         ControlFlow::Continue(())
     }
 
-    /// Where the innermost collection in brackets or braces starts; everything within is in flow style.
+    /// The start of the innermost collection in brackets or braces. Everything within it is in flow
+    /// style.
     fn open_flow(&self) -> Option<Location> {
         let innermost = self.open.iter().rev().find(|open| open.flow);
         innermost.map(|open| open.location)
     }
 
-    /// Puts a complete value where it belongs.
+    /// Adds a complete value to its parent.
     fn close(
         &mut self,
         location: Location,
@@ -403,7 +405,7 @@ impl<'a, K: Keep> Builder<'a, K> {
     }
 }
 
-/// How many values a text of this many characters may have.
+/// The maximum number of values in a file with this many characters.
 pub(super) const fn most_values(characters: usize) -> usize {
     (characters / CHARACTERS_A_VALUE).saturating_add(FREE_VALUES)
 }

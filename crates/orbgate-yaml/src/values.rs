@@ -1,4 +1,4 @@
-//! Reads one value of the tree as its type, or reports what it is instead.
+//! Reads a value of the tree as a type, or reports its actual type.
 
 use crate::diagnostics::{Diagnostics, quoted};
 use crate::document::Value;
@@ -7,16 +7,16 @@ use crate::node::{Content, Entry, Node};
 use crate::scalar::other_reading;
 use crate::spanned::Spanned;
 
-/// The owner of the keys that are read, for the messages.
+/// The owner of the keys that are read, for messages.
 #[derive(Debug)]
 pub struct Owner<'a> {
-    /// What has the keys: ``api `x` ``.
+    /// The owner's name: ``api `x` ``.
     pub what: &'a str,
-    /// Where it is; a missing key is reported there.
+    /// The owner's location, at which a missing key is reported.
     pub location: Location,
 }
 
-/// Reads values and reports those of the wrong kind, which it replaces by a default.
+/// Reads values. Reports values of the wrong type, and replaces them with defaults.
 #[derive(Debug)]
 pub struct Values<'f> {
     /// The errors found so far.
@@ -24,7 +24,7 @@ pub struct Values<'f> {
 }
 
 impl Values<'_> {
-    /// The values of a mapping by known key; reports keys that are unknown or missing.
+    /// The values of a mapping by known key. Reports unknown and missing keys.
     pub fn fields<'n, 'a, const N: usize>(
         &mut self,
         node: &'n Node<'a>,
@@ -46,7 +46,7 @@ impl Values<'_> {
                 .zip(&mut found)
                 .find(|(key, _)| **key == entry.key.text);
             match slot {
-                // A second one of the same key is already reported, and the first one counts.
+                // A duplicate key is already reported; the first one counts.
                 Some((_, slot)) => *slot = slot.or(Some(&entry.value)),
                 None => {
                     let near = near(&entry.key.text, &keys);
@@ -68,7 +68,7 @@ impl Values<'_> {
         Some(found)
     }
 
-    /// The value of a key of this owner; a stand-in where the key is missing, which [`Self::fields`] has reported.
+    /// The value of a key of this owner; a stand-in if the key is missing, which [`Self::fields`] has reported.
     pub fn field<T: Value>(
         &mut self,
         node: Option<&Node<'_>>,
@@ -84,7 +84,7 @@ impl Values<'_> {
         }
     }
 
-    /// The entries of a mapping; none, and reported, if it is something else.
+    /// The entries of a mapping. Empty, with an error, if it is something else.
     pub fn mapping<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Entry<'a>] {
         if let Content::Mapping(entries) = &node.kind {
             return entries;
@@ -93,7 +93,7 @@ impl Values<'_> {
         &[]
     }
 
-    /// The items of a list; none, and reported, if it is something else.
+    /// The items of a list. Empty, with an error, if it is something else.
     pub fn list<'n, 'a>(&mut self, node: &'n Node<'a>, what: &str) -> &'n [Node<'a>] {
         if let Content::Sequence(items) = &node.kind {
             return items;
@@ -102,7 +102,7 @@ impl Values<'_> {
         &[]
     }
 
-    /// The value of one of these names; a default, and reported, if it is none of them.
+    /// The value with one of these names. A default, with an error, for any other name.
     pub fn choice<T: Copy + Default>(
         &mut self,
         node: &Node<'_>,
@@ -123,12 +123,12 @@ impl Values<'_> {
         node.spanned(chosen.map(|(_, value)| *value).unwrap_or_default())
     }
 
-    /// `true` or `false`; false, and reported, if it is neither.
+    /// `true` or `false`. False, with an error, if it is neither.
     pub fn flag(&mut self, node: &Node<'_>, what: &str) -> Spanned<bool> {
         self.choice(node, what, &[("true", true), ("false", false)])
     }
 
-    /// Reports a version of the format, the value of this key in backticks, that is not 1: there is no other yet.
+    /// Reports a format version, the value of this key in backticks, other than 1, which is the only one.
     pub fn version(&mut self, node: &Node<'_>, key: &str) {
         if !matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "1") {
             let must = format!("{key} must be the plain number 1, the version of the format");
@@ -136,7 +136,7 @@ impl Values<'_> {
         }
     }
 
-    /// A text; empty, and reported, where the value is or could be something else.
+    /// A string. Empty, with an error, if the value is or could be something else.
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         let Content::Scalar(scalar) = &node.kind else {
             self.wrong(node, &format!("{what} must be text"));
@@ -148,7 +148,7 @@ impl Values<'_> {
         node.spanned(scalar.text.clone().into_owned())
     }
 
-    /// A key that people choose: it must be text, as a value must.
+    /// A key that the author chooses. Like a value, it must be a string.
     pub fn key(&mut self, entry: &Entry<'_>, what: &str) -> Spanned<String> {
         if entry.key.plain {
             self.refuse_other_readings(&entry.key.text, entry.key_location, what);
@@ -175,7 +175,7 @@ impl Values<'_> {
         }
     }
 
-    /// Reports that a value is not what it must be, and what it is instead.
+    /// Reports the required and the actual type of a value.
     pub fn wrong(&mut self, node: &Node<'_>, must: &str) {
         let found = match &node.kind {
             Content::Refused => return,
@@ -190,7 +190,7 @@ impl Values<'_> {
         self.wrong_at(node.location, format!("{must}, not {found}"));
     }
 
-    /// Reports what is wrong at a location, unless something is already wrong there.
+    /// Reports an error at a location, unless there is already one.
     pub fn wrong_at(&mut self, location: Location, message: String) {
         if !self.diagnostics.stand_at(location) {
             self.diagnostics.push(location, message);
@@ -198,7 +198,7 @@ impl Values<'_> {
     }
 }
 
-/// A plain `[1-9][0-9]*` of at most `i64::MAX`. No sign, no separator, no other base, no quotes.
+/// A plain `[1-9][0-9]*` of at most `i64::MAX`, without a sign, separator, other base or quotes.
 pub fn amount(node: &Node<'_>) -> Option<u64> {
     let Content::Scalar(scalar) = &node.kind else {
         return None;
@@ -215,17 +215,17 @@ pub fn amount(node: &Node<'_>) -> Option<u64> {
         .filter(|amount| i64::try_from(*amount).is_ok())
 }
 
-/// Whether some YAML reader takes the value for null: nothing, `~`, `null`.
+/// Whether some YAML reader reads the value as null: nothing, `~`, `null`.
 pub fn is_null(node: &Node<'_>) -> bool {
     matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && other_reading(&scalar.text) == Some("null"))
 }
 
-/// Whether nothing is written where the value belongs.
+/// Whether the value is missing.
 pub fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 
-/// The known key that was meant, if at most two letters are wrong.
+/// The known key that was probably intended, if at most two letters differ.
 fn near(key: &str, known: &[&'static str]) -> Option<&'static str> {
     let known = known.iter().map(|known| (distance(key, known), *known));
     known
@@ -250,9 +250,9 @@ fn unknown_key(
     )
 }
 
-/// How many letters to change, insert or drop to get from one word to the other (Levenshtein).
+/// The number of letters to change, insert or delete to turn one word into the other (Levenshtein).
 fn distance(left: &str, right: &str) -> usize {
-    // A key far longer than any known one is not a misspelling, and must cost nothing.
+    // A key far longer than any known key isn't a misspelling, and comparing it must cost nothing.
     if left.len() > right.len().saturating_add(4) {
         return usize::MAX;
     }

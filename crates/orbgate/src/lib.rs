@@ -29,8 +29,8 @@ pub use crate::tables::terms::{Digest, Location, Orbs, OrganisationRule, Profile
 #[doc(hidden)]
 pub use crate::tables::terms::{is_literal, is_method};
 
-/// Brings in the engine that [`orbgate_build::compile`] made of a policy file, by the file's name without its
-/// extension: an expression of type `&'static Engine`.
+/// Includes the engine that [`orbgate_build::compile`] generated from a policy file, by the file's name
+/// without its extension. The expression has the type `&'static Engine`.
 ///
 /// ```ignore
 /// static ENGINE: &orbgate::Engine = orbgate::include_policy!("policy");
@@ -44,7 +44,7 @@ macro_rules! include_policy {
     };
 }
 
-/// What generated code is made of, and what `orbgate-build` makes it with. Not part of the public interface: it changes with any release.
+/// Used by generated code and by `orbgate-build`. Not part of the public interface: it can change in any release.
 #[doc(hidden)]
 pub mod generated {
     #[cfg(feature = "yaml")]

@@ -1,4 +1,4 @@
-//! The answers, as JSON has them: `orbgate QUESTION --json` prints the same.
+//! The results of questions as JSON: `orbgate QUESTION --json` prints the same.
 
 use std::collections::HashMap;
 
@@ -10,21 +10,21 @@ use serde::Serialize;
 
 use crate::{Change, Code, Cost, Diff, Finding, Level, ScopeUsage, ScopeUse, lint};
 
-/// Characters of a call that an answer quotes.
+/// The maximum length of a call in a result, in characters.
 pub const MOST_SHOWN: usize = 300;
 
-/// The least scopes for a set of calls: [`Needs::add`] each of them, then serialize.
+/// The least set of scopes for some calls: [`Needs::add`] each call, then serialise.
 #[derive(Debug, Serialize)]
 pub struct Needs<'e> {
     policy: Digest,
     kind: &'static str,
-    /// How many calls were added.
+    /// The number of calls that were added.
     pub calls: u64,
-    /// The scopes, in the order of the calls that need them first.
+    /// The scopes, in the order of the calls that first need them.
     pub scopes: Vec<&'e str>,
-    /// The same, each with the calls that need it.
+    /// The same scopes, each with the calls that need it.
     pub needs: Vec<Needed<'e>>,
-    /// What no scope could allow.
+    /// The calls that no scope allows.
     pub refusals: Vec<Refused<'e>>,
     #[serde(skip)]
     by_scope: HashMap<&'e str, usize>,
@@ -37,38 +37,38 @@ pub struct Needs<'e> {
 pub struct Needed<'e> {
     /// Its name.
     pub scope: &'e str,
-    /// How many calls need it.
+    /// The number of calls that need it.
     pub calls: u64,
-    /// The first of them.
+    /// The first of these calls.
     pub first: First,
 }
 
-/// Calls that no scope could allow, for one reason.
+/// Calls that no scope allows, for the same reason.
 #[derive(Debug, Serialize)]
 pub struct Refused<'e> {
     /// The reason of their denial.
     pub reason: Reason,
-    /// What it names in addition.
+    /// The detail of the reason, if it has one.
     pub detail: Option<Detail>,
-    /// The route that decides, if one does.
+    /// The route that decides the calls, if there is one.
     pub route: Option<&'e str>,
-    /// How many calls there are.
+    /// The number of calls.
     pub calls: u64,
-    /// The first of them.
+    /// The first of these calls.
     pub first: First,
 }
 
-/// A call among many.
+/// One of many calls.
 #[derive(Debug, Serialize)]
 pub struct First {
     /// Its position, from 1: a line, or an argument.
     pub at: u64,
-    /// The call, shortened.
+    /// The call, shortened if it is long.
     pub call: String,
 }
 
 impl<'e> Needs<'e> {
-    /// None yet, for tokens of this kind.
+    /// An empty set, for tokens of this kind.
     #[must_use]
     pub fn new(engine: &'e Engine, kind: TokenKind) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl<'e> Needs<'e> {
         }
     }
 
-    /// Adds a call: its position, and what [`scope_needed`](crate::scope_needed) answers.
+    /// Adds a call: its position, and the result of [`scope_needed`](crate::scope_needed).
     pub fn add(
         &mut self,
         at: u64,
@@ -93,7 +93,7 @@ impl<'e> Needs<'e> {
         self.calls = self.calls.saturating_add(1);
         let first = || First { at, call: call() };
         let calls = match needed {
-            // Everybody may.
+            // All callers may make this call.
             Ok(None) => return,
             Ok(Some(scope)) => {
                 let position = *self.by_scope.entry(scope.name()).or_insert_with(|| {
@@ -131,7 +131,7 @@ impl<'e> Needs<'e> {
     }
 }
 
-/// Everything that a token may call.
+/// Everything that a token can call.
 #[derive(Debug, Serialize)]
 pub struct Reach<'a> {
     pub(super) policy: Digest,
@@ -146,16 +146,16 @@ pub(super) struct ReachToken<'a> {
     pub(super) scopes: &'a str,
 }
 
-/// What a token may call.
+/// A call that a token can make.
 #[derive(Debug, Serialize)]
 pub struct Reached<'e> {
-    /// `None` where a scope is asked for without a route.
+    /// `None` for a decision by scope without a route.
     pub route: Option<&'e str>,
     /// The scope that allows it.
     pub scope: &'e str,
-    /// What a call consumes.
+    /// The orbs that a call consumes.
     pub orbs: Option<Orbs>,
-    /// Why it is allowed.
+    /// The reason why it is allowed.
     pub reason: Reason,
     /// The rule in the policy file.
     pub location: Location,
@@ -182,7 +182,7 @@ impl<'a> Reach<'a> {
 }
 
 impl<'e> Reached<'e> {
-    /// `None` for what needs no scope, which no engine allows.
+    /// `None` for a call that needs no scope, which no engine allows.
     fn new(allow: &Allow<'e>) -> Option<Self> {
         let (route, scope) = (allow.route(), allow.scope()?);
         Some(Self {
@@ -195,39 +195,39 @@ impl<'e> Reached<'e> {
     }
 }
 
-/// Which tokens may make a call.
+/// The tokens that may make a call.
 #[derive(Debug, Serialize)]
 pub struct Who<'a> {
-    /// The policy that decided.
+    /// The policy that made the decisions.
     pub policy: Digest,
     /// The call's method.
     pub method: &'a str,
     /// The call's target.
     pub target: &'a str,
-    /// Each token with its decision, in the order in which they came.
+    /// Each token with its decision, in the order of the input.
     pub tokens: Vec<Asker<'a>>,
 }
 
-/// A token, and what it gets.
+/// A token, and its decision.
 #[derive(Debug, Serialize)]
 pub struct Asker<'e> {
-    /// `line N` where the caller gives none.
+    /// The name from the input, or `line N` if there is none.
     pub name: String,
     /// Its position, from 1.
     pub line: u64,
-    /// What it gets.
+    /// The decision.
     pub decision: Decision<'e>,
 }
 
-/// Which of the carried scopes were used: [`Unused::count`] each call, then [`Unused::answer`].
+/// Which scopes of the tokens were used: [`Unused::count`] each call, then [`Unused::answer`].
 #[derive(Debug)]
 pub struct Unused<'e> {
     policy: Digest,
     usage: ScopeUsage<'e>,
     last: HashMap<&'e str, LastUse>,
-    /// How many calls were counted.
+    /// The number of calls that were counted.
     pub calls: u64,
-    /// How many of them had no token of a known kind.
+    /// The number of these calls that had no token of a known kind.
     pub without_token: u64,
 }
 
@@ -236,39 +236,39 @@ pub struct Unused<'e> {
 pub struct LastUse {
     /// Its position, from 1.
     pub line: u64,
-    /// As the log writes it.
+    /// The time, as the log writes it.
     pub time: Option<String>,
 }
 
-/// A scope that tokens carried.
+/// A scope that some tokens had.
 #[derive(Debug, Serialize)]
 pub struct Carried {
     /// Its name.
     pub scope: String,
-    /// How many calls carried it.
+    /// The number of calls whose token had it.
     pub granted: u64,
-    /// How many of them it allowed.
+    /// The number of these calls that it allowed.
     pub used: u64,
-    /// Whether the policy has it.
+    /// Whether the policy defines it.
     pub in_policy: bool,
     /// The last call that it allowed.
     pub last: Option<LastUse>,
 }
 
-/// Carried scopes, those first that were never used.
+/// The scopes of the tokens. Those that were never used come first.
 #[derive(Debug, Serialize)]
 pub struct UnusedAnswer {
     policy: Digest,
     calls: u64,
     without_token: u64,
-    /// Names of those that were never used.
+    /// The names of those that were never used.
     pub unused: Vec<String>,
     /// All of them.
     pub scopes: Vec<Carried>,
 }
 
 impl<'e> Unused<'e> {
-    /// Starts to count at zero.
+    /// A counter that starts at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self {
@@ -280,8 +280,8 @@ impl<'e> Unused<'e> {
         }
     }
 
-    /// Counts a call: its position, its decision with the scopes that its token carried, separated by spaces, and its time. Without
-    /// a token of a known kind there is no decision.
+    /// Counts a call: its position, its decision together with its token's scopes (separated by spaces), and its time.
+    /// Pass no decision if the token's kind isn't known.
     pub fn count(
         &mut self,
         line: u64,
@@ -301,7 +301,7 @@ impl<'e> Unused<'e> {
         }
     }
 
-    /// The scopes that were carried.
+    /// The scopes that the tokens had.
     #[must_use]
     pub fn answer(&self) -> UnusedAnswer {
         let row = |scope: ScopeUse| {
@@ -327,24 +327,24 @@ impl<'e> Unused<'e> {
     }
 }
 
-/// Two policies and what is between them.
+/// Two policies and their differences.
 #[derive(Debug, Serialize)]
 pub struct Compared<'o, 'n> {
-    /// The policy in force.
+    /// The active policy.
     pub old: Digest,
-    /// The one that is to take its place.
+    /// The policy that replaces it.
     pub new: Digest,
-    /// The changes, those that open something first.
+    /// The changes. Those that widen access come first.
     #[serde(flatten)]
     pub diff: Diff<'o, 'n>,
 }
 
 impl<'o, 'n> Compared<'o, 'n> {
-    /// Compares them.
+    /// Compares two policies.
     #[must_use]
     pub fn new(old: &'o Engine, new: &'n Engine) -> Self {
         let mut diff = crate::diff(old, new);
-        // What opens something is read first.
+        // Changes that widen access are listed first.
         diff.changes.sort_by_key(|change| !change.widens());
         Self {
             old: old.digest(),
@@ -353,7 +353,7 @@ impl<'o, 'n> Compared<'o, 'n> {
         }
     }
 
-    /// For which of these kinds there are changes, in words.
+    /// The kinds of change, among these, that were found, in words.
     #[must_use]
     pub fn fails(&self, kinds: &[Failing]) -> Vec<String> {
         let diff = &self.diff;
@@ -362,7 +362,7 @@ impl<'o, 'n> Compared<'o, 'n> {
             (changes > 0).then(|| format!("{changes} {}", kind.as_str()))
         });
         let mut found: Vec<_> = found.collect();
-        // What is left out may be of any kind; only whether it widens is known.
+        // An unlisted change can be of any kind; only whether it widens access is known.
         let may_fail = diff.left_out > 0 && (kinds != Failing::USUAL || diff.widens());
         if found.is_empty() && may_fail && !kinds.is_empty() {
             found.push(format!("{} more that are not listed", diff.left_out));
@@ -371,7 +371,7 @@ impl<'o, 'n> Compared<'o, 'n> {
     }
 }
 
-/// A comparison, and for what it fails.
+/// A comparison, and the kinds of change for which it fails.
 #[derive(Debug, Serialize)]
 pub struct DiffAnswer<'a, 'o, 'n> {
     /// The comparison.
@@ -382,7 +382,7 @@ pub struct DiffAnswer<'a, 'o, 'n> {
 }
 
 orbgate::codes! {
-    /// A kind of change that may be a finding.
+    /// A kind of change that can make a comparison fail.
     pub enum Failing {
         Wider: "wider", "a call is allowed to more callers";
         Narrower: "narrower", "a call is allowed to fewer callers";
@@ -394,7 +394,7 @@ orbgate::codes! {
 }
 
 impl Failing {
-    /// Those that fail unless others are named.
+    /// The kinds that fail by default.
     pub const USUAL: &'static [Self] = &[Self::Wider, Self::Cheaper, Self::OtherCost];
 
     /// The kind of this name.
@@ -415,25 +415,25 @@ impl Failing {
     }
 }
 
-/// Answers about files.
+/// Results for several files.
 #[derive(Debug, Serialize)]
 pub struct Files<F> {
-    /// In the order in which they were given.
+    /// The files, in the order of the input.
     pub files: Vec<F>,
 }
 
-/// Whether a file is a policy.
+/// Whether a file is a valid policy.
 #[derive(Debug, Serialize)]
 pub struct Checked<'a> {
     file: &'a str,
-    /// `None` where the file has errors.
+    /// `None` if the file has errors.
     policy: Option<Digest>,
     diagnostics: &'a [Diagnostic],
     warnings: &'a [Diagnostic],
 }
 
 impl<'a> Checked<'a> {
-    /// Of a file that was read; its [`warnings`].
+    /// For a file that was read, and its [`warnings`].
     pub fn new(
         file: &'a str,
         policy: Result<&Policy, &'a [Diagnostic]>,
@@ -448,7 +448,8 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// What [`lint`] finds that changes which route decides. Lint compiles the policy, so a file that passes can be loaded.
+/// The findings of [`lint`] that affect which route decides. Lint compiles the policy, so a file without errors can be
+/// loaded.
 #[must_use]
 pub fn warnings(policy: &Policy, text: &str) -> Vec<Diagnostic> {
     let found = lint(policy, text);
@@ -470,25 +471,25 @@ pub fn warnings(policy: &Policy, text: &str) -> Vec<Diagnostic> {
     warnings
 }
 
-/// A file, and what was found in it.
+/// A file, and its findings.
 #[derive(Debug, Serialize)]
 pub struct Linted {
     /// Its name.
     pub file: String,
-    /// `None` where the file is not a valid policy.
+    /// `None` if the file isn't a valid policy.
     pub policy: Option<Digest>,
     complete: bool,
-    /// Its errors, of which it then has no findings.
+    /// Its errors. A file with errors has no findings.
     pub diagnostics: Vec<Diagnostic>,
-    /// Findings, suppressed ones among them.
+    /// Findings, including suppressed ones.
     pub findings: Vec<Finding>,
-    /// The levels of which findings may be missing.
+    /// The levels for which findings might be missing.
     #[serde(skip)]
     pub cut: Vec<Level>,
 }
 
 impl Linted {
-    /// Looks at a document: a policy, or its errors. `level` says which level a code has, or none if it is off.
+    /// Checks a document: a policy, or its errors. `level` returns the level of a code, or `None` if it is off.
     pub fn new(
         file: String,
         text: &str,

@@ -1,4 +1,5 @@
-//! Questions about policies as JSON: one contract for the command's `--json` and for every language.
+//! Questions about policies as JSON: one interface for the command's `--json` and for every
+//! language.
 
 pub mod answers;
 
@@ -15,16 +16,16 @@ use crate::ask::answers::{
 };
 use crate::{Code, Level, explain, explain_scope, scope_needed, scope_needed_by_name};
 
-/// Why a question has no answer.
+/// Why a question has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskError {
     /// There is no such question.
     Unknown(String),
-    /// The arguments are not JSON, or not those of the question: what is wrong, and where.
+    /// The arguments aren't JSON, or don't match the question. States the error and its location.
     Arguments(String),
-    /// The policy that came with the question has errors.
+    /// The policy in the arguments has errors.
     Policy(PolicyError),
-    /// So many templates overlap that two policies can't be compared.
+    /// Two policies can't be compared, because too many templates overlap.
     Incomplete,
 }
 
@@ -51,13 +52,13 @@ pub const QUESTIONS: [&str; 9] = [
     "check", "diff", "explain", "lint", "needs", "reach", "table", "unused", "who",
 ];
 
-/// Answers a question about an engine's policy. The arguments are a JSON object, the answer is the JSON that `orbgate QUESTION --json`
-/// prints. A request is one of `orbgate replay`.
+/// Answers a question about an engine's policy. The arguments are a JSON object. The result is the JSON that
+/// `orbgate QUESTION --json` prints. A request has the format of `orbgate replay`.
 ///
 /// | question | arguments |
 /// |---|---|
-/// | `check` | `policy`: the text of a policy; `file`: its name in the answer |
-/// | `diff` | `policy`: the text of the new policy; `fail_on`: kinds of changes, by default `wider`, `cheaper`, `other-cost` |
+/// | `check` | `policy`: the YAML of a policy; `file`: its name in the result |
+/// | `diff` | `policy`: the YAML of the new policy; `fail_on`: kinds of changes, by default `wider`, `cheaper`, `other-cost` |
 /// | `explain` | `request`; `declared` and `requested`: scopes separated by spaces |
 /// | `lint` | as `check`; `levels`: `error`, `warning`, `note` or `off` by code |
 /// | `needs` | `token`: `user` (default) or `organisation`; `calls`: requests, without their tokens |
@@ -77,7 +78,8 @@ pub const QUESTIONS: [&str; 9] = [
 ///
 /// # Errors
 ///
-/// [`AskError`]: no such question, arguments that aren't its own, or a policy with errors where the answer isn't about them.
+/// [`AskError`]: an unknown question, arguments that don't match the question, or errors in a policy other than the one
+/// to check.
 pub fn ask(engine: &Engine, question: &str, arguments: &str) -> Result<String, AskError> {
     match question {
         "check" => check(&read(arguments)?),
@@ -104,7 +106,7 @@ fn read<'a, T: Deserialize<'a>>(arguments: &'a str) -> Result<T, AskError> {
 }
 
 fn written(answer: &impl Serialize) -> Result<String, AskError> {
-    // Answers are strings, numbers and lists: JSON has them all.
+    // A result consists of strings, numbers and lists, which JSON can represent.
     serde_json::to_string(answer).map_err(|error| AskError::Arguments(error.to_string()))
 }
 
@@ -225,7 +227,7 @@ fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String
         requested: arguments.requested.as_deref().map(Scopes::from),
     };
     let token = request.token.as_ref();
-    // A token without scopes is the one that both steps give.
+    // A token without scopes stands for the token that the two steps would issue.
     let issued = token.filter(|token| token.joined().is_empty());
     let set = match issued.and_then(|_| grant.scopes(engine)) {
         Some(set) => Some(set),
@@ -250,7 +252,7 @@ fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String
     })
 }
 
-/// Whose token makes calls that come without theirs.
+/// The token for calls that come without one.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Owner {
@@ -293,7 +295,7 @@ fn needs(engine: &Engine, arguments: &NeedsArguments<'_>) -> Result<String, AskE
     written(&needs)
 }
 
-/// `METHOD TARGET` or `scope SCOPE`, and not too long.
+/// `METHOD TARGET` or `scope SCOPE`, shortened if it is long.
 fn shown(subject: &Subject<'_>) -> String {
     let text = match subject {
         Subject::Call { method, target } => format!("{method} {target}"),
@@ -354,7 +356,7 @@ struct WhoArguments<'a> {
     tokens: Vec<Object<NamedToken<'a>>>,
 }
 
-/// A token, and how its owner is called.
+/// A token, and a name for its owner.
 #[derive(Debug, Deserialize)]
 #[serde(
     deny_unknown_fields,
@@ -364,22 +366,22 @@ pub struct NamedToken<'a> {
     /// The name.
     #[serde(default)]
     pub name: Option<String>,
-    /// Null for a call without one; not left out.
+    /// `null` for a call without a token; must not be omitted.
     #[serde(borrow, deserialize_with = "Option::deserialize")]
     pub token: Option<TokenObject<'a>>,
 }
 
 impl<'a> NamedToken<'a> {
-    /// Reads a line of JSON.
+    /// Parses a line of JSON.
     ///
     /// # Errors
     ///
-    /// It isn't such an object: the message says why, and at which column.
+    /// Fails if it isn't such an object. The message states the error and the column.
     pub fn parse(line: &'a str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(line).map(|Object(token)| token)
     }
 
-    /// What the token at a position, from 1, gets for a call.
+    /// The decision on a call for the token at a position, from 1.
     pub fn ask<'e>(self, line: u64, method: &str, target: &str, engine: &'e Engine) -> Asker<'e> {
         let request = RequestLine {
             subject: Subject::Call {

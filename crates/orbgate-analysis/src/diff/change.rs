@@ -1,34 +1,34 @@
-//! One change: a request that shows it, and what it means.
+//! A change between two policies, with a request that shows it.
 
 use core::fmt;
 
 use orbgate::{Location, Orbs, Route, Scope, TokenKind};
 
-/// A change of an answer, with a request that shows it.
+/// A changed decision, with a request that shows it.
 ///
-/// Its text is one line: `wider, cheaper: GET /users/1: ... -> ...`.
+/// `Display` prints one line: `wider, cheaper: GET /users/1: ... -> ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change<'o, 'n> {
-    /// What is asked.
+    /// The request.
     pub asked: Asked,
-    /// What the old policy demands, `None` where it denies everybody.
+    /// The old policy's requirement; `None` if it denies all callers.
     pub before: Option<Rule<'o>>,
-    /// What the new policy demands, `None` where it denies everybody.
+    /// The new policy's requirement; `None` if it denies all callers.
     pub after: Option<Rule<'n>>,
-    /// A caller to whom the old policy denies this and the new one allows it.
+    /// A caller that the old policy denies and the new one allows.
     pub wider: Option<Caller>,
-    /// A caller to whom the old policy allows this and the new one denies it.
+    /// A caller that the old policy allows and the new one denies.
     pub narrower: Option<Caller>,
-    /// How the cost of the call changes, for callers to whom both policies allow it.
+    /// How the cost of the call changes, for callers that both policies allow.
     pub cost: Option<Cost>,
-    /// A caller to whom both policies allow this, for a different cost; `None` where [`cost`](Self::cost) is.
+    /// A caller that both policies allow, at a different cost. `None` if [`cost`](Self::cost) is `None`.
     pub payer: Option<Caller>,
-    /// Whether the new policy lacks the route, or the scope, that decided before.
+    /// Whether the new policy lacks the route or scope that decided before.
     pub removed: bool,
 }
 
-/// What is asked of both policies.
+/// A request for both policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A call.
@@ -42,11 +42,11 @@ pub enum Asked {
     Scope(String),
 }
 
-/// What a policy demands of a call: one scope, and orbs.
+/// A policy's requirement for a call: one scope, and orbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule<'e> {
-    /// The route, `None` where a scope is asked for without one.
+    /// The route; `None` for a decision by scope without a route.
     pub route: Option<Route<'e>>,
     /// The scope.
     pub scope: Scope<'e>,
@@ -61,19 +61,19 @@ pub struct Caller {
     pub scopes: String,
 }
 
-/// How the cost of a call changes.
+/// The change in a call's cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cost {
     /// Fewer orbs.
     Less,
     /// More orbs.
     More,
-    /// One of the policies does not state the amount.
+    /// At least one policy doesn't state the amount.
     Unknown,
 }
 
 impl Cost {
-    /// `cheaper`, `costlier`, or `other cost` where one of the amounts is not stated.
+    /// `cheaper`, `costlier`, or `other cost` if one of the amounts isn't stated.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -96,14 +96,14 @@ impl<'e> Rule<'e> {
         Self { route: None, scope }
     }
 
-    /// What a call consumes, `None` where the policy does not say.
+    /// The orbs that a call consumes; `None` if the policy doesn't state it.
     #[must_use]
     pub fn orbs(&self) -> Option<Orbs> {
         self.route
             .map_or_else(|| self.scope.orbs(), |route| Some(route.orbs()))
     }
 
-    /// Where the route, or else the scope, is in its policy file.
+    /// The location of the route or, without a route, of the scope in its policy file.
     #[must_use]
     pub fn location(&self) -> Location {
         self.route
@@ -126,19 +126,20 @@ impl Cost {
 }
 
 impl Change<'_, '_> {
-    /// Whether the new policy allows this to a caller that the old one denies, or for less.
+    /// Whether the new policy allows this to a caller that the old one denies, or for fewer orbs.
     #[must_use]
     pub const fn widens(&self) -> bool {
         self.wider.is_some() || matches!(self.cost, Some(Cost::Less | Cost::Unknown))
     }
 
-    /// Whether the new policy denies this to a caller that the old one allows, or allows it for more.
+    /// Whether the new policy denies this to a caller that the old one allows, or allows it for more
+    /// orbs.
     #[must_use]
     pub const fn narrows(&self) -> bool {
         self.narrower.is_some() || matches!(self.cost, Some(Cost::More | Cost::Unknown))
     }
 
-    /// What the change is, in words: `wider`, `narrower`, a cost, `removed`.
+    /// Labels of the change: `wider`, `narrower`, a cost, `removed`.
     pub fn labels(&self) -> impl Iterator<Item = &'static str> + use<> {
         let words = [
             self.wider.as_ref().map(|_| "wider"),
@@ -149,7 +150,7 @@ impl Change<'_, '_> {
         words.into_iter().flatten()
     }
 
-    /// How many bytes its texts have when written: the request is repeated for each caller.
+    /// The length of its strings when written, in bytes. The request is repeated for each caller.
     pub(super) fn bytes(&self) -> usize {
         let asked = match &self.asked {
             Asked::Call { method, target } => method.len().saturating_add(target.len()),

@@ -1,4 +1,5 @@
-//! A diff as JSON, for `serde`. A caller whose answer changed is a request that `orbgate replay` reads.
+//! A diff as JSON, for `serde`. A caller whose decision changed is written as a request that
+//! `orbgate replay` reads.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -6,7 +7,7 @@ use super::change::{Asked, Caller, Change, Cost, Rule};
 use super::{Diff, Verdict};
 
 impl Serialize for Diff<'_, '_> {
-    /// `{"verdict","widens","complete","left_out","changes"}`: `verdict` is null where `complete` is false.
+    /// `{"verdict","widens","complete","left_out","changes"}`: `verdict` is null if `complete` is false.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("Diff", 5)?;
         json.serialize_field("verdict", &self.verdict().map(Verdict::as_str))?;

@@ -1,4 +1,4 @@
-//! What changes for callers when one policy replaces another.
+//! Finds changes for callers when one policy replaces another.
 
 mod change;
 #[cfg(feature = "serde")]
@@ -15,24 +15,25 @@ use crate::meetings::meetings_of_two;
 use crate::questions::{call, route_of};
 use crate::templates::{Shape, Spelling, Template, Templates};
 
-/// What changes for callers between two policies; see [`diff`].
+/// The changes for callers between two policies; see [`diff`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diff<'o, 'n> {
-    /// Each change, with a request that shows it: calls first, then scopes.
+    /// All changes, each with a request that shows it: calls first, then scopes.
     ///
-    /// A long base path is in every change, so a short file can make a long list. At most 16 MiB of text are listed of
-    /// the changes that widen something, and as much of the others; [`left_out`](Self::left_out) counts the rest.
+    /// A long base path is repeated in every change, so a short file can produce a long list. At most 16 MiB of
+    /// changes that widen access are listed, and at most 16 MiB of other changes. [`left_out`](Self::left_out) counts
+    /// the rest.
     pub changes: Vec<Change<'o, 'n>>,
-    /// How many changes were found and are not listed. The verdict counts them.
+    /// The number of changes that were found but aren't listed. The verdict includes them.
     pub left_out: usize,
-    /// Whether everything was compared. `false` where too many templates overlap: see [`diff`].
+    /// Whether everything was compared. `false` if too many templates overlap: see [`diff`].
     pub complete: bool,
-    /// The effects of all changes found, listed or not.
+    /// The effects of all changes that were found, listed or not.
     found: Effects,
 }
 
-/// What changes do to callers, taken together.
+/// The combined effects of changes on callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Effects {
     wider: bool,
@@ -40,15 +41,15 @@ struct Effects {
     counts: Counts,
 }
 
-/// How many changes were found, listed or not. A change can be of several kinds.
+/// The number of changes that were found, listed or not. A change can be of several kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Those that [widen](Change::widens) something.
+    /// Changes that [widen](Change::widens) access.
     pub widening: usize,
-    /// Those that [narrow](Change::narrows) something.
+    /// Changes that [narrow](Change::narrows) access.
     pub narrowing: usize,
-    /// Those whose route or scope is gone.
+    /// Changes that remove a route or scope.
     pub removed: usize,
 }
 
@@ -65,16 +66,16 @@ impl Counts {
     }
 }
 
-/// How what callers may do under the new policy compares with the old one. Costs do not count.
+/// How access under the new policy compares with the old policy. Costs don't count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Every call is allowed to the same callers.
+    /// Every call is allowed for the same callers.
     Equivalent,
-    /// Some call is allowed to more callers, and none to fewer.
+    /// Some call is allowed for more callers, and no call for fewer.
     Wider,
-    /// Some call is allowed to fewer callers, and none to more.
+    /// Some call is allowed for fewer callers, and no call for more.
     Narrower,
-    /// Some call is allowed to callers who were denied it, and some denied to callers who were allowed it.
+    /// Some call becomes allowed for some callers, and some call becomes denied for some callers.
     Incomparable,
 }
 
@@ -92,7 +93,7 @@ impl Verdict {
 }
 
 impl Diff<'_, '_> {
-    /// How the new policy compares with the old one; `None` where not everything was compared.
+    /// How the new policy compares with the old one; `None` if not everything was compared.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         let Effects {
@@ -106,29 +107,30 @@ impl Diff<'_, '_> {
         })
     }
 
-    /// Whether a call is allowed to a caller that the old policy denies, or may consume less; also where
-    /// not everything was compared.
+    /// Whether a call becomes allowed for a caller that the old policy denies, or might consume less.
+    /// Also meaningful if not everything was compared.
     #[must_use]
     pub const fn widens(&self) -> bool {
         !self.complete || self.found.counts.widening > 0
     }
 
-    /// How many changes were found, listed or not. There may be more where not everything was compared.
+    /// The number of changes that were found, listed or not. There might be more if not everything was
+    /// compared.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.found.counts
     }
 }
 
-/// Finds what changes when `new` replaces `old`.
+/// Finds the changes when `new` replaces `old`.
 ///
-/// Every request is covered. Two requests get the same answers if their paths match the same templates of both
-/// policies, so one request for each pair of overlapping templates is enough. Only pairs with a template that one of
-/// the policies lacks are looked at: if both have the two templates, the same one wins in both.
+/// Every request is covered. Two requests get the same decisions if their paths match the same templates of both
+/// policies, so one request for each pair of overlapping templates is enough. Pairs whose templates exist in both
+/// policies are skipped, because the same template wins in both.
 ///
-/// Time is linear in the size of the policies, and in the number of methods of each pair of overlapping templates, one
-/// of which the other policy lacks. After a million steps and 20 for each route the search ends, and the diff is not
-/// [`complete`](Diff::complete). A step asks for one method on one path: two policies of 500 routes take fewer.
+/// Time is linear in the size of the policies and in the number of methods of each pair of overlapping templates, if
+/// one policy lacks one of the two. After a million steps plus 20 for each route, the search ends, and the diff isn't
+/// [`complete`](Diff::complete). A step tests one method on one path. Two policies of 500 routes take fewer steps.
 ///
 /// ```
 /// use orbgate::Engine;
@@ -159,10 +161,11 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
     }
 }
 
-/// Most bytes of the texts of the changes that are listed and widen something, and of the others.
+/// The maximum total length of listed changes that widen access, in bytes, and the same for all
+/// other changes.
 const LISTED_BYTES: usize = 16 << 20;
 
-/// How many steps a search may take.
+/// The maximum number of steps of a search.
 fn steps(old: &Engine, new: &Engine) -> usize {
     let routes = old.routes().len().saturating_add(new.routes().len());
     routes.saturating_mul(20).saturating_add(1_000_000)
@@ -171,21 +174,21 @@ fn steps(old: &Engine, new: &Engine) -> usize {
 struct Search<'o, 'n> {
     old: &'o Engine,
     new: &'n Engine,
-    /// The positions of the old policy's routes that the new one lacks.
+    /// The positions of the old policy's routes that the new policy lacks.
     removed: HashSet<u32>,
-    /// The pairs of routes that have been compared, by their positions in the policies.
+    /// The pairs of routes that were compared, by their positions in the policies.
     seen: HashSet<(Option<u32>, Option<u32>)>,
     changes: Vec<Change<'o, 'n>>,
     left_out: usize,
-    /// How many bytes may still be listed of changes that do not widen, and of those that do.
+    /// The bytes left for changes that don't widen access, and for changes that do.
     room: [usize; 2],
     found: Effects,
-    /// How many steps are left.
+    /// The number of steps left.
     steps: usize,
 }
 
 impl Search<'_, '_> {
-    /// Compares the answers to calls.
+    /// Compares the decisions on calls.
     fn routes(&mut self) {
         let (old, new) = (Templates::of(self.old), Templates::of(self.new));
         let spelling = Spelling::new([&old, &new]);
@@ -205,8 +208,8 @@ impl Search<'_, '_> {
                 }
             }
         }
-        // Under `encoded_params`, an escaped literal is refused in every path of its length (P19). Under `strict`,
-        // every escape is refused.
+        // Under `encoded_params`, an escaped literal is rejected in every path of its length (P19). Under
+        // `strict`, every escape is rejected.
         if ![self.old.target(), self.new.target()].contains(&Profile::EncodedParams) {
             return;
         }
@@ -236,7 +239,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Compares the answers to calls that match the templates which the other policy lacks.
+    /// Compares the decisions on calls that match templates which the other policy lacks.
     fn lacking(&mut self, own: &Templates<'_>, other: &Templates<'_>, spelling: &Spelling<'_>) {
         let lacks = |template: &&Template<'_>| other.get(template.shape()).is_none();
         let lacking: Vec<_> = own.list().filter(lacks).collect();
@@ -258,7 +261,7 @@ impl Search<'_, '_> {
         });
     }
 
-    /// Compares the answers to calls that match both templates.
+    /// Compares the decisions on calls that match both templates.
     fn overlapping(&mut self, templates: [&Template<'_>; 2], spelling: &Spelling<'_>) {
         let [one, two]: [&Shape<'_>; 2] = templates.map(Template::shape);
         let [first, second] = [spelling.of_both(one, two), spelling.of_both(two, one)];
@@ -266,7 +269,8 @@ impl Search<'_, '_> {
         if second != first {
             self.call(&second, &templates);
         }
-        // A literal in another case is refused where a more specific template has it (P21).
+        // A literal in a different letter case is rejected if a more specific template has it
+        // (P21).
         let in_other_case = [
             spelling.in_other_case(one, two),
             spelling.in_other_case(two, one),
@@ -276,7 +280,8 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Compares the answers to a target, for each method that one of these templates declares. Takes a step for each.
+    /// Compares the decisions on a target, for each method that one of these templates declares. Uses a step for
+    /// each.
     fn call(&mut self, target: &str, templates: &[&Template<'_>]) {
         for method in templates.iter().flat_map(|template| template.methods()) {
             self.steps = self.steps.saturating_sub(1);
@@ -301,7 +306,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Compares the answers to callers that ask by scope.
+    /// Compares decisions by scope.
     fn scopes(&mut self) {
         let names = self.old.scope_table().chain(
             self.new
@@ -320,8 +325,8 @@ impl Search<'_, '_> {
 }
 
 impl<'o, 'n> Search<'o, 'n> {
-    /// Keeps a change, if there is one. A decision depends on the kind of the token and on whether it holds the one
-    /// scope. So it is enough to ask with tokens that hold none or one of the two.
+    /// Stores a change, if there is one. A decision depends only on the kind of the token and on whether it has the
+    /// one scope, so it is enough to test tokens with none or one of the two scopes.
     fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
         let (mut wider, mut narrower, mut payer) = (None, None, None);
         let needed = [
@@ -373,7 +378,7 @@ impl<'o, 'n> Search<'o, 'n> {
         }
     }
 
-    /// Lists a change, if there is room for it, and counts it.
+    /// Lists a change, if there is room, and counts it.
     fn keep(&mut self, change: Change<'o, 'n>) {
         self.found.wider |= change.wider.is_some();
         self.found.narrower |= change.narrower.is_some();
@@ -389,7 +394,7 @@ impl<'o, 'n> Search<'o, 'n> {
         }
     }
 
-    /// Whether the old and the new policy allow this to a token.
+    /// Whether the old and the new policy allow this for a token.
     fn allowed(&self, asked: &Asked, kind: TokenKind, scopes: &str) -> (bool, bool) {
         let token = Token {
             kind,

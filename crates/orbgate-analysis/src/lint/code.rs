@@ -1,18 +1,18 @@
-//! What lint looks for: stable codes, each with its level and one sentence.
+//! The codes of lint, each with its level and one sentence.
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Worth knowing.
+    /// Information.
     Note,
-    /// Likely not what was meant.
+    /// A likely mistake.
     Warning,
-    /// Certainly not what was meant.
+    /// A certain mistake.
     Error,
 }
 
 impl Level {
-    /// Every level, the lowest first.
+    /// All levels, the lowest first.
     pub const ALL: [Self; 3] = [Self::Note, Self::Warning, Self::Error];
 
     /// The level in lower case.
@@ -27,7 +27,7 @@ impl Level {
 }
 
 orbgate::codes! {
-    /// What lint looks for. A later release may add a code, never rename or remove one.
+    /// The codes of lint. A later release can add a code, but never renames or removes one.
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Code {
@@ -51,7 +51,7 @@ orbgate::codes! {
 }
 
 impl Code {
-    /// The code of this string.
+    /// The code with this string.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == name)

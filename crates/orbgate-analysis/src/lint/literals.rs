@@ -1,4 +1,4 @@
-//! The literals and methods of routes that seem to be misspelt.
+//! Finds literals and methods of routes that seem to be misspelt.
 
 use core::ops::ControlFlow;
 use std::collections::{BTreeMap, HashSet};
@@ -18,7 +18,7 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
     misspelt(engine, &literals, found);
 }
 
-/// The methods of HTTP (RFC 9110, RFC 5789), and those of the registry that have letters alone.
+/// The methods of HTTP (RFC 9110, RFC 5789), and the registered methods that contain only letters.
 static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "GET",
     "HEAD",
@@ -58,7 +58,7 @@ static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "UPDATE",
 };
 
-/// Methods that HTTP does not have, each at its first place.
+/// Methods that aren't HTTP methods, each at its first location.
 fn methods(routes: &[Route<'_>], found: &mut Found) {
     let mut seen = HashSet::new();
     for route in routes {
@@ -80,12 +80,12 @@ fn methods(routes: &[Route<'_>], found: &mut Found) {
     }
 }
 
-/// The literals, each with its first place and the prefixes before it.
+/// The literals, each with its first location and the prefixes before it.
 struct Literals<'e>(BTreeMap<&'e str, (Location, Vec<usize>)>);
 
 impl<'e> Literals<'e> {
-    /// Finds the literals, and notes those at one place of the paths that differ only in plural. They cannot differ only in
-    /// case: that is an error.
+    /// Collects the literals, and reports those at one position that differ only in plural. They can't differ only in
+    /// case, because that is an error.
     fn of(routes: &[Route<'e>], found: &mut Found) -> Self {
         let mut prefixes = Prefixes::with_room(routes.len(), |literal| alike(literal).into());
         let mut literals: BTreeMap<&str, (Location, Vec<usize>)> = BTreeMap::new();
@@ -111,7 +111,7 @@ impl<'e> Literals<'e> {
         Self(literals)
     }
 
-    /// Whether both are literals at one place of the paths.
+    /// Whether both are literals at the same position.
     fn are_side_by_side(&self, one: &str, two: &str) -> bool {
         let locations = |literal: &str| self.0.get(literal).map(|(_, locations)| locations);
         let (Some(one), Some(two)) = (locations(one), locations(two)) else {
@@ -122,8 +122,8 @@ impl<'e> Literals<'e> {
     }
 }
 
-/// Literals that differ in one character from another at their position, and those anywhere in which two neighbours are exchanged:
-/// from another literal, or from a word of a scope.
+/// Reports literals that differ in one character from another literal at their position, and literals at any position
+/// in which two adjacent characters are swapped, compared with another literal or with a word of a scope.
 fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
     let mut words: BTreeMap<&str, (Location, bool)> = BTreeMap::new();
     for scope in engine.scope_table() {
@@ -139,7 +139,7 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
     }
     let list: Vec<_> = words.keys().copied().collect();
     let kind = |is_literal| if is_literal { "literal" } else { "the word" };
-    // If it ends early, that is noted.
+    // If it ends early, the missing findings are recorded.
     let _ = similar(&list, |one, two| {
         let (Some(one), Some(two)) = (list.get(one), list.get(two)) else {
             return ControlFlow::Continue(());
@@ -170,7 +170,8 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
     });
 }
 
-/// Whether two words that differ in one character are long enough to be one word: `stats` and `status`, `teams` and `terms` are two.
+/// Whether two words that differ in one character are long enough to be the same word. `stats` and `status`, and
+/// `teams` and `terms`, are different words.
 fn is_long(one: &str, two: &str) -> bool {
     let shorter = one.len().min(two.len());
     match one.len() == two.len() {

@@ -1,4 +1,4 @@
-//! What is legal in a policy and likely not meant.
+//! Finds likely mistakes in valid policies.
 
 mod code;
 mod literals;
@@ -15,45 +15,45 @@ use orbgate::{Engine, Location, Policy};
 
 pub use self::code::{Code, Level};
 
-/// One thing that lint found.
+/// A finding of lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Finding {
-    /// What kind of thing.
+    /// The kind of finding.
     pub code: Code,
-    /// How much it matters: the level of the code.
+    /// The severity: the level of the code.
     pub level: Level,
-    /// Where it is.
+    /// The location.
     pub location: Location,
-    /// What it is: lower case, no final period, input in backticks.
+    /// The message: lower case, no final period, input in backticks.
     pub message: String,
-    /// The other location, if there are two: it comes first in the file.
+    /// The other location, if the finding has two. It comes first in the file.
     pub other: Option<Location>,
-    /// Why it is all right, if a comment in the file says so.
+    /// The reason in a comment that suppresses the finding, if there is one.
     pub suppressed: Option<String>,
 }
 
-/// What lint found.
+/// The findings of lint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Findings {
-    /// Each thing, in the order of the file. Those that are suppressed are among them.
+    /// The findings in the order of the file, including suppressed ones.
     pub list: Vec<Finding>,
-    /// Whether everything was looked at and listed, except codes that the whole file allows. `false` where there are
-    /// over 1,000 findings of one code, or too many templates overlap: see [`lint`].
+    /// Whether everything was checked and listed, apart from codes that are allowed for the whole file. `false` if
+    /// there are more than 1,000 findings with one code, or if too many templates overlap: see [`lint`].
     pub complete: bool,
-    /// The codes of which findings may be missing. Empty if it is complete.
+    /// The codes for which findings might be missing. Empty if the list is complete.
     pub cut: Vec<Code>,
 }
 
-/// The most findings of one code.
+/// The maximum number of findings with one code.
 const MOST: usize = 1_000;
 
-/// Finds what is legal in a policy and likely not meant. `text` is the policy's file: its comments suppress findings.
+/// Finds likely mistakes in a valid policy. `text` is the policy file, whose comments can suppress findings.
 ///
 /// Time is linear in the size of the policy, and in the number of methods that one of two overlapping templates lacks.
-/// After a million of these the search for hidden routes ends, and the findings are not
+/// After a million such methods, the search for hidden routes ends, and the findings aren't
 /// [`complete`](Findings::complete).
 ///
 /// ```
@@ -89,12 +89,12 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
 struct Found {
     list: Vec<Finding>,
     counts: [usize; Code::ALL.len()],
-    /// The codes of which some may be missing.
+    /// The codes for which findings might be missing.
     cut: BTreeSet<Code>,
 }
 
 impl Found {
-    /// Notes a finding, as long as there is room.
+    /// Records a finding, if there is room.
     fn push(&mut self, code: Code, location: Location, other: Option<Location>, message: String) {
         if !self.has_room(code) {
             return;
@@ -106,7 +106,7 @@ impl Found {
         }
     }
 
-    /// Whether there is room for a finding of this code that was just found. If not, it is noted as missing.
+    /// Whether there is room for another finding with this code. If not, the code is recorded as incomplete.
     fn has_room(&mut self, code: Code) -> bool {
         let at = Code::ALL.iter().position(|known| *known == code);
         let count = at.and_then(|at| self.counts.get(at));
@@ -117,7 +117,7 @@ impl Found {
         has_room
     }
 
-    /// Notes a finding about two locations, at the second one in the file.
+    /// Records a finding with two locations, at the second one in the file.
     fn push_pair(&mut self, code: Code, locations: [Location; 2], message: String) {
         let [one, two] = locations;
         self.push(code, one.max(two), Some(one.min(two)), message);

@@ -1,4 +1,4 @@
-//! Names, texts and amounts, one scope or route at a time.
+//! Checks names, descriptions and amounts, one scope or route at a time.
 
 use core::ops::ControlFlow;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
     }
 }
 
-/// Literals like `:id`, which are parameters in other formats.
+/// Literals such as `:id`, which are parameters in other formats.
 fn colon_literals(policy: &Policy, found: &mut Found) {
     for api in policy.apis() {
         let base_path = api.base_path().map(|path| (path, api.base_path_location()));
@@ -45,7 +45,7 @@ fn colon_literals(policy: &Policy, found: &mut Found) {
     }
 }
 
-/// The start of the file: for what is wrong with the file as a whole.
+/// The start of the file, for findings about the whole file.
 const START: Location = Location { line: 1, column: 1 };
 
 fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
@@ -74,8 +74,8 @@ fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The specification's scopes for inference (§5.6), in apis where any token will do. For scopes of other resources, no
-/// name tells that they are for users alone.
+/// The specification's inference scopes (§5.6) in apis that accept any token. For other resources, a scope's name
+/// doesn't show whether it is only for users.
 fn elsewhere(scopes: &[Scope<'_>], found: &mut Found) {
     let for_any = scopes.iter().filter(|scope| scope.organisation().is_none());
     for scope in for_any.filter(|scope| is_inference(scope.name())) {
@@ -117,10 +117,10 @@ fn case_or_plural(scopes: &[Scope<'_>], found: &mut Found) {
     }
 }
 
-/// Scopes whose names differ in one character: changed, left out, added or exchanged with its neighbour.
+/// Scopes whose names differ in one character: changed, missing, added or swapped with the next.
 fn similar(scopes: &[Scope<'_>], found: &mut Found) {
     let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
-    // If it ends early, that is noted.
+    // If it ends early, the missing findings are recorded.
     let _ = words::similar(&names, |one, two| {
         let (Some(first), Some(second)) = (scopes.get(one), scopes.get(two)) else {
             return ControlFlow::Continue(());

@@ -1,4 +1,4 @@
-//! Templates that fit one path: routes with other requirements there, and routes that are hidden there.
+//! Finds templates that match the same path: routes with different requirements, and hidden routes.
 
 use core::ops::ControlFlow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,12 +10,12 @@ use crate::meetings::meetings;
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, shape};
 
-/// Steps after which the search for hidden routes ends. A step asks for a method that one template lacks on one path.
-/// Every policy of 500 routes takes fewer.
+/// The number of steps after which the search for hidden routes ends. A step tests one method that one of two
+/// templates lacks, on one path. A policy of 500 routes always takes fewer steps.
 const STEPS: usize = 1_000_000;
 
-/// Looks at every pair of templates that overlap, at the most general path that fits both: the route that decides there
-/// decides all paths that fit both.
+/// Checks every pair of overlapping templates on the most general path that matches both. The route that decides this
+/// path decides all paths that match both.
 pub(super) fn look(engine: &Engine, found: &mut Found) {
     let templates = Templates::of(engine);
     let spelling = Spelling::new([&templates, &templates]);
@@ -23,7 +23,7 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
     shadows(engine, &templates, &spelling, found);
 }
 
-/// Routes of one method that fit one path under different scopes or orbs.
+/// Routes with the same method that match one path with different scopes or orbs.
 fn overlaps(
     engine: &Engine,
     templates: &Templates<'_>,
@@ -55,17 +55,17 @@ fn overlaps(
         found.push_pair(Code::Overlap, pair.map(|route| route.location()), message);
         ControlFlow::Continue(())
     };
-    // If it ends early, `has_room` has noted that findings are missing.
+    // If it ends early, `has_room` has recorded that findings are missing.
     let _ = meetings(&list, |one, two| {
         differing(&of(one), &of(two), &mut list_pair)
     });
 }
 
-/// What a route requires: its scope and orbs.
+/// The requirements of a route: its scope and orbs.
 type Requirement = (u16, Orbs);
 
-/// Visits each pair of routes of both lists that have one method and require something else. Routes with the
-/// same requirement are skipped, because nearly all have it.
+/// Visits each pair of routes from both lists that have the same method and different requirements. Routes
+/// with equal requirements, which are the great majority, are skipped.
 fn differing<'e>(
     one: &[Route<'e>],
     two: &[Route<'e>],
@@ -86,7 +86,8 @@ fn differing<'e>(
     ControlFlow::Continue(())
 }
 
-/// Routes of a template that a more specific one hides on some paths: a template is chosen before its method.
+/// Routes of a template that a more specific template hides on some paths, because the template is chosen
+/// before the method.
 fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, found: &mut Found) {
     let routes: Vec<_> = engine.routes().collect();
     let list: Vec<_> = templates.list().collect();
@@ -140,7 +141,8 @@ fn first_route<'e>(template: &Template<'_>, routes: &[Route<'e>]) -> Option<Rout
 /// Templates with the methods that they declare, sorted.
 type WithMethods<'t, 'e> = (Vec<&'e str>, Vec<&'t Template<'e>>);
 
-/// The templates by the methods that they declare: most of a policy's declare the same few.
+/// Groups the templates by their declared methods. Most templates of a policy declare the same few
+/// methods.
 fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>> {
     let mut locations: HashMap<Vec<&str>, usize> = HashMap::new();
     let mut classes: Vec<WithMethods<'t, 'e>> = Vec::new();
@@ -156,8 +158,8 @@ fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>
     classes
 }
 
-/// Notes a route that a template hides at the target, unless a third one decides there. Ends the search if there is no
-/// room.
+/// Records a route that a template hides for the target, unless a third template decides the target. Ends the search
+/// if there is no room.
 fn shadow(
     engine: &Engine,
     route: Route<'_>,

@@ -1,30 +1,30 @@
-//! Comments in a policy that say why a finding is all right there.
+//! Comments in a policy that suppress findings, with a reason.
 //!
-//! `# orbgate-lint: allow CODE: REASON` comes after what it is about, or on lines of their own before it;
-//! `# orbgate-lint: allow-file CODE: REASON` is about the whole file.
+//! `# orbgate-lint: allow CODE: REASON` follows the code that it applies to, or is on a line of its own
+//! before it. `# orbgate-lint: allow-file CODE: REASON` applies to the whole file.
 
 use orbgate::Location;
 
 use super::texts::{MARK, Texts};
 use super::{Code, Finding};
 
-/// A comment that suppresses findings of one code.
+/// A comment that suppresses findings with one code.
 struct Suppression<'t> {
     location: Location,
     code: Code,
     reason: &'t str,
-    /// The line that it is about, `None` for the whole file.
+    /// The line that it applies to; `None` for the whole file.
     line: Option<u32>,
     used: bool,
 }
 
-/// Marks the findings that comments suppress, and adds what is wrong with the comments. Of the codes in `cut`,
-/// findings are missing; a code that the whole file allows is taken out of it.
+/// Marks the findings that comments suppress, and adds findings about invalid comments. Codes in `cut` have
+/// missing findings; a code that is allowed for the whole file is removed from `cut`.
 pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>) {
     if !text.contains(MARK) {
         return;
     }
-    // A byte-order mark is not part of the first line. Lines end as YAML ends them: LF, CR LF, and a lone CR.
+    // A byte-order mark isn't part of the first line. Lines end as in YAML: LF, CR LF, or a single CR.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let (mut suppressions, wrong) = read(&text);
@@ -40,7 +40,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
             finding.suppressed = Some(suppression.reason.to_owned());
         }
     }
-    // A suppression may be about a missing finding.
+    // An unused suppression might apply to a missing finding.
     let unused = suppressions
         .iter()
         .filter(|suppression| !suppression.used && !cut.contains(&suppression.code));
@@ -60,7 +60,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
 
 fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
     let (mut suppressions, mut wrong) = (Vec::new(), Vec::new());
-    // Comments on lines of their own, until the line that they are about.
+    // Comments on lines of their own, until the line that they apply to.
     let mut pending: Vec<usize> = Vec::new();
     let mut texts = Texts::of(text);
     for (line, number) in text.lines().zip(1_u32..) {
@@ -96,7 +96,7 @@ fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {
     (suppressions, wrong)
 }
 
-/// The text after the first mark of a line that starts a comment, and the mark's location.
+/// The string after the first mark on a line that starts a comment, and the mark's location.
 fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Location, &'t str)> {
     let (mut column, mut counted) = (1_usize, 0);
     let mut marks = line.match_indices(MARK);
@@ -108,14 +108,14 @@ fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Locatio
             column: u32::try_from(column).unwrap_or(u32::MAX),
         };
         let (before, rest) = line.split_at_checked(at)?;
-        // A `#` within a word starts no comment.
+        // A `#` within a word doesn't start a comment.
         let is_word = !before.is_empty() && !before.ends_with([' ', '\t']);
         let is_comment = !texts.hold(location, before) && !is_word;
         is_comment.then_some((location, rest.strip_prefix(mark)?))
     })
 }
 
-/// Whether it is about the whole file, the code and the reason.
+/// Whether it applies to the whole file, the code, and the reason.
 fn parse(comment: &str) -> Result<(bool, Code, &str), String> {
     const FORM: &str = "a suppression is `# orbgate-lint: allow CODE: REASON`, or `allow-file`";
     let (verb, rest) = comment.trim().split_once(' ').ok_or(FORM)?;
@@ -142,7 +142,7 @@ fn parse(comment: &str) -> Result<(bool, Code, &str), String> {
     Ok((whole_file, code, reason))
 }
 
-/// A word that is not too long to compare and to show.
+/// A word, shortened so that it can be compared and shown.
 fn shortened(word: &str) -> String {
     word.chars().take(40).collect()
 }

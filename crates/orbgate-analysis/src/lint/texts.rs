@@ -1,4 +1,4 @@
-//! The texts of a policy: a suppression's mark within one is not a comment.
+//! The strings of a policy, in which a suppression's mark isn't a comment.
 
 use core::iter::Peekable;
 use std::vec::IntoIter;
@@ -8,26 +8,26 @@ use orbgate_yaml::{Content, Node};
 
 use crate::nodes::visit;
 
-/// What a suppression starts with.
+/// The start of a suppression.
 pub(super) const MARK: &str = "# orbgate-lint:";
 
-/// Tells the marks in texts from those of comments.
+/// Distinguishes marks within strings from marks of comments.
 pub(super) struct Texts {
-    /// Where each text starts, and how many marks it holds, in the order of the file.
+    /// The start of each string and its number of marks, in the order of the file.
     rest: Peekable<IntoIter<(Location, usize)>>,
-    /// The text that started last, and how many of its marks are left.
+    /// The last string that started, and the number of its marks that are left.
     last: (Location, usize),
 }
 
 impl Texts {
-    /// The texts of a policy file.
+    /// The strings of a policy file.
     pub(super) fn of(text: &str) -> Self {
         let mut texts = Vec::new();
         let read = visit(text, |root| walk(root, &mut texts));
         texts.sort_by_key(|(location, _)| *location);
         let file = Location { line: 1, column: 1 };
         if read.is_err() {
-            // In a file that cannot be read, no mark counts as a comment.
+            // If a file can't be parsed, no mark counts as a comment.
             texts = vec![(file, usize::MAX)];
         }
         Self {
@@ -36,9 +36,9 @@ impl Texts {
         }
     }
 
-    /// Whether a text holds the mark at a location; `before` is the line before it. Marks are asked for in the order of
-    /// the file. A text's own marks come before those of any comment after it, so it is enough to count them. An
-    /// escape may write further marks, which no real policy does.
+    /// Whether the mark at this location is within a string; `before` is the line up to the mark. Call this for marks
+    /// in the order of the file. A string's marks come before those of any comment after it, so it is enough to count
+    /// them. Escapes could write further marks, but no real policy does this.
     pub(super) fn hold(&mut self, location: Location, before: &str) -> bool {
         while let Some(next) = self.rest.next_if(|(start, _)| *start <= location) {
             self.last = next;
@@ -52,7 +52,7 @@ impl Texts {
     }
 }
 
-/// Whether only the header of a block (`|`, `>-`) is between the start of a text and a location on its line.
+/// Whether only a block's header (`|`, `>-`) is between the start of a string and a location on its line.
 fn is_behind_block_header(start: Location, location: Location, before: &str) -> bool {
     let blanks = [' ', '\t'];
     let trimmed = before.trim_end_matches(blanks);
@@ -63,14 +63,14 @@ fn is_behind_block_header(start: Location, location: Location, before: &str) -> 
     header.starts_with(['|', '>']) && start == Location { column, ..location }
 }
 
-/// Notes where each text starts, and how many marks it holds.
+/// Records the start of each string, and its number of marks.
 fn walk(node: &Node<'_>, texts: &mut Vec<(Location, usize)>) {
     let mut note = |location: orbgate_yaml::Location, text: &str| {
         let (line, column) = (location.line, location.column);
         texts.push((Location { line, column }, text.matches(MARK).count()));
     };
     match &node.kind {
-        // A value that is left out has its key's location.
+        // A missing value has its key's location.
         Content::Scalar(scalar) if !scalar.text.is_empty() => note(node.location, &scalar.text),
         Content::Mapping(entries) => {
             for entry in entries {

@@ -1,16 +1,16 @@
-//! Words that are likely meant to be the same: they differ only in case or plural, or in one character.
+//! Words that are likely the same: they differ only in case or plural, or in one character.
 
 use core::hash::{BuildHasher, BuildHasherDefault};
 use core::ops::ControlFlow;
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 
-/// Longer words are not compared: nobody reads them letter by letter.
+/// Longer words aren't compared, because people don't type or read them letter by letter.
 const LONGEST: usize = 64;
-/// In shorter words one letter is much.
+/// In shorter words, one letter is a large difference.
 const SHORTEST: usize = 5;
 
-/// The same text for words that differ only in case or plural.
+/// Maps words that differ only in case or plural to the same string.
 pub(super) fn alike(name: &str) -> String {
     let words = name.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric());
     words.map(alike_word).collect()
@@ -34,14 +34,14 @@ fn alike_word(word: &str) -> String {
     singular + rest
 }
 
-/// Visits each pair of words that differ in one character (changed, left out, added or exchanged with its neighbour) and not
+/// Visits each pair of words that differ in one character (changed, missing, added or swapped with the next), but not
 /// only in case or plural, by their positions in the list.
 pub(super) fn similar(
     words: &[&str],
     mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    // Two such words have the same digits, and a text in common if one character of each, or none, is left out. There
-    // are up to 65 of these texts for each word, so only their hashes are kept.
+    // Two such words contain the same digits, and become equal if at most one character of each is removed. There are
+    // up to 65 such strings for each word, so only their hashes are kept.
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
     let mut texts: Vec<(u64, usize)> = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn similar(
     ControlFlow::Continue(())
 }
 
-/// The word without one of its characters; scopes and literals are ASCII.
+/// The word without one of its characters. Scopes and literals are ASCII.
 fn without(word: &str, left_out: usize) -> Vec<u8> {
     let bytes = word.bytes().enumerate();
     bytes
@@ -80,7 +80,7 @@ fn without(word: &str, left_out: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The digits of a word. Numbers differ on purpose: `read:v1` and `read:v2`.
+/// The digits of a word. Numbers differ on purpose, as in `read:v1` and `read:v2`.
 fn digits(word: &str) -> Vec<u8> {
     word.bytes().filter(u8::is_ascii_digit).collect()
 }
@@ -89,7 +89,7 @@ fn is_similar(one: &str, two: &str) -> bool {
     digits(one) == digits(two) && strsim::osa_distance(one, two) == 1 && alike(one) != alike(two)
 }
 
-/// Whether two words differ in two exchanged neighbours: hardly any two real words do.
+/// Whether two words differ only in two swapped neighbours, which is rare for real words.
 pub(super) fn is_exchange(one: &str, two: &str) -> bool {
     let differing = one.bytes().zip(two.bytes()).filter(|(a, b)| a != b);
     one.len() == two.len() && differing.count() == 2

@@ -1,4 +1,4 @@
-//! Whose requests a property is about.
+//! The callers that a property applies to.
 
 use core::str::FromStr;
 
@@ -9,7 +9,7 @@ use super::line::UNKNOWN_KIND;
 use crate::diff::Caller;
 use crate::scopes::lacking;
 
-/// Holders of tokens of one kind or both, with these scopes or with any.
+/// Callers with tokens of one kind or both, and with given scopes or any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callers {
     kind: Option<TokenKind>,
@@ -18,11 +18,11 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Callers whose tokens have this kind, and these scopes and no others, separated by spaces; `None` for any.
+    /// Callers whose tokens have this kind, and exactly these scopes, separated by spaces. `None` means any.
     ///
     /// # Errors
     ///
-    /// A kind that nobody knows: its tokens are always denied.
+    /// Fails for an unknown kind, whose tokens are always denied.
     pub fn new(kind: Option<TokenKind>, scopes: Option<&str>) -> Result<Self, String> {
         match kind {
             Some(TokenKind::User | TokenKind::Organisation) | None => Ok(Self {
@@ -41,8 +41,8 @@ impl Callers {
             .filter(move |kind| own.is_none_or(|own| own == *kind))
     }
 
-    /// The fewest scopes with which one of these callers may need this scope: none, then the scope. A decision depends on
-    /// no other.
+    /// The smallest sets of scopes with which one of these callers might need this scope: none, then the scope itself.
+    /// A decision depends on no other scope.
     pub(super) fn with<'a>(&'a self, needed: &'a str) -> impl Iterator<Item = Caller> + 'a {
         let scopes = match &self.scopes {
             Some(scopes) => [Some(scopes.as_str()), None],
@@ -55,7 +55,7 @@ impl Callers {
         self.kinds().flat_map(callers)
     }
 
-    /// What keeps a proof from saying anything: a scope that the policy does not have.
+    /// Fails if a proof would be meaningless, because the policy doesn't define a scope.
     pub(super) fn check(&self, engine: &Engine) -> Result<(), String> {
         match lacking(engine, self.scopes.as_deref().unwrap_or_default()).first() {
             Some(lacking) => Err(lacking.clone()),
@@ -64,8 +64,9 @@ impl Callers {
     }
 }
 
-/// `user`, `user *`, `organisation read:a read:b`, `any ""`: the kind, and its scopes as a case has them. Without any, or with
-/// `*`, any scopes are meant: who leaves them out thinks of everybody of that kind. `""` is no scope at all.
+/// `user`, `user *`, `organisation read:a read:b`, `any ""`: the kind, followed by scopes as in a case. Without scopes,
+/// or with `*`, the callers can have any scopes, because a writer who omits them means all callers of that kind. `""`
+/// means no scope at all.
 impl FromStr for Callers {
     type Err = String;
 

@@ -1,4 +1,4 @@
-//! Which calls a property is about.
+//! The calls that a property applies to.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,11 +8,11 @@ use orbgate_yaml::quoted;
 
 use crate::templates::Shape;
 
-/// Calls: those of a route, those of a method and a path with `*`, those that ask for a scope without a route, or all.
+/// Calls of a route, of a method and a path with `*`, by scope without a route, or all calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calls {
     pub(super) pattern: Pattern,
-    /// As it was written.
+    /// The original string.
     text: String,
 }
 
@@ -29,30 +29,31 @@ pub(super) enum Pattern {
     },
 }
 
-/// The paths that a template of the policy decides, or all paths of a form, whichever templates decide them.
+/// The paths that a template of the policy decides, or all paths of a pattern, whichever templates decide
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Paths {
     /// `None` for any segment.
     segments: Vec<Option<String>>,
-    /// Whether they go on, with one segment or more.
+    /// Whether one or more further segments follow.
     longer: bool,
-    /// Whether only the template of this shape is meant: it has `{name}`, and no `*`.
+    /// Whether only the template with this shape is meant: it contains `{name}` and no `*`.
     pub(super) is_template: bool,
 }
 
 impl Paths {
-    /// Those that have as many segments as this template has, as a shape; `None` where there are none. If only a template is meant,
-    /// another has none.
+    /// The paths with as many segments as this template, as a shape; `None` if there are none. If only one template is
+    /// meant, there are none for other templates.
     pub(super) fn like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
         self.form_like(template)
             .filter(|own| !self.is_template || own == template)
     }
 
-    /// The same, also of other templates.
+    /// The same, including paths of other templates.
     pub(super) fn form_like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
         let slash = usize::from(template.last() == Some(&Some("")));
         let length = template.len().saturating_sub(slash);
-        // With `/` alone, the path `/` has no segment.
+        // For the path `/*`, the path `/` has no segment.
         let longer = self.longer && (length > self.segments.len() || self.segments.is_empty());
         if template.len() != self.segments.len() && !longer {
             return None;
@@ -61,7 +62,7 @@ impl Paths {
         let more = core::iter::repeat(None);
         let exact = template.len() == self.segments.len() && !self.longer;
         let own: Vec<_> = own.chain(more).take(template.len()).collect();
-        // A `*` within a literal is likely meant for more than itself, unless the policy has that literal.
+        // A `*` within a literal is probably meant as a pattern, unless the policy has that literal.
         let is_pattern = |(own, segment): (&Option<&str>, &Option<&str>)| {
             segment.is_none() && own.is_some_and(|own| own.contains('*'))
         };
@@ -69,7 +70,7 @@ impl Paths {
         is_like.then_some(own)
     }
 
-    /// Whether all paths that a template decides are among them.
+    /// Whether they include all paths that a template decides.
     pub(super) fn have_all_of(&self, template: &Shape<'_>) -> bool {
         let own = self.like(template);
         own.is_some_and(|own| {
@@ -80,7 +81,7 @@ impl Paths {
 }
 
 impl Calls {
-    /// The literals that it names.
+    /// The literals in the calls.
     pub(super) fn literals(&self) -> impl Iterator<Item = &str> {
         let segments = match &self.pattern {
             Pattern::Paths { paths, .. } => paths.segments.as_slice(),
@@ -90,8 +91,9 @@ impl Calls {
     }
 }
 
-/// `*`, `scope SCOPE`, `METHOD /path` or `/path`. A path with `{name}` is a template of the policy, and means what that decides; a
-/// segment `*` is any segment, and a `*` at the end one or more. In a path that has both, `{name}` is also any segment.
+/// `*`, `scope SCOPE`, `METHOD /path` or `/path`. A path with `{name}` is a template of the policy, and means all paths
+/// that the template decides. A segment `*` is any one segment, and a final `*` is one or more segments. In a path that
+/// contains both, `{name}` is also any one segment.
 impl FromStr for Calls {
     type Err = String;
 
@@ -129,7 +131,7 @@ fn is_scope(name: &str) -> bool {
     !name.is_empty() && !name.contains(' ')
 }
 
-/// A path whose segments are literals as policies have them, `*` or `{name}`.
+/// A path whose segments are valid literals, `*` or `{name}`.
 fn paths(path: &str) -> Option<Paths> {
     let path = path.strip_prefix('/')?;
     let segments: Vec<_> = match path {
@@ -144,7 +146,7 @@ fn paths(path: &str) -> Option<Paths> {
     };
     let segments = (0..).zip(segments).map(|(at, segment)| match *segment {
         "*" => Some(None),
-        // The slash that all paths of some policies end in.
+        // The trailing slash that some policies require.
         "" if at == last && at > 0 => Some(Some(String::new())),
         parameter if parameter.starts_with('{') && parameter.ends_with('}') => Some(None),
         literal => is_literal(literal).then(|| Some(literal.to_owned())),
@@ -156,7 +158,7 @@ fn paths(path: &str) -> Option<Paths> {
     })
 }
 
-/// Whether a policy could have it.
+/// Whether it is a valid literal of a policy.
 fn is_literal(text: &str) -> bool {
     let only = |byte: u8| text.bytes().all(|of_text| of_text == byte);
     text.bytes().all(orbgate::is_literal) && !only(b'.') && !only(b'*')

@@ -1,4 +1,4 @@
-//! A property as it is written in a test file: `CLAIM | CALLERS | CALLS, CALLS`.
+//! Parses a property as written in a test file: `CLAIM | CALLERS | CALLS, CALLS`.
 
 use core::str::FromStr;
 
@@ -6,7 +6,7 @@ use orbgate_yaml::quoted;
 
 use super::{Calls, Claim, Property};
 
-/// What may come first in the second cell.
+/// The valid first words of the second cell.
 pub(super) const UNKNOWN_KIND: &str = "callers are `user`, `organisation` or `any`, of any scopes, or of these alone, as in `user read:a`, or of none, as in `user \"\"`";
 
 const FORMAT: &str =
@@ -43,7 +43,7 @@ impl FromStr for Property {
     }
 }
 
-/// `at most N orbs`, where N is a plain number.
+/// `at most N orbs`, where N is a decimal number.
 fn orbs(claim: &str) -> Option<u64> {
     let number = claim.strip_prefix("at most ")?;
     let number = number

@@ -1,4 +1,4 @@
-//! What must hold for all requests of some callers, proved by looking at every template.
+//! Statements about all requests of some callers, proved by checking every template.
 
 mod callers;
 mod calls;
@@ -26,28 +26,28 @@ pub use self::proof::{Proof, Witness};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Property {
-    /// What is stated.
+    /// The statement.
     pub claim: Claim,
-    /// Of whose requests.
+    /// The callers that it applies to.
     pub callers: Callers,
 }
 
-/// What is stated of the requests.
+/// A statement about requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// None of these calls is allowed.
     Never(Vec<Calls>),
-    /// No other call is allowed.
+    /// No other calls are allowed.
     Only(Vec<Calls>),
-    /// No allowed one of these calls consumes more orbs, or orbs without a stated amount.
+    /// No allowed call among these consumes more orbs than this, or orbs without a stated amount.
     OrbsAtMost(u64, Vec<Calls>),
-    /// No caller may make a call of the first and a call of the second kind. Of callers with any scopes those with one
-    /// scope are meant: a token with every scope reaches everything.
+    /// No caller may make calls of both kinds. If the callers can have any scopes, only callers with one scope count,
+    /// because a token with every scope can call everything.
     Apart([Calls; 2]),
 }
 
 impl Property {
-    /// A property of its parts.
+    /// Makes a property from its parts.
     #[must_use]
     pub const fn new(claim: Claim, callers: Callers) -> Self {
         Self { claim, callers }

@@ -1,8 +1,9 @@
 //! Proves a property, or finds the requests that refute it.
 //!
-//! Which rule decides a path depends only on the templates that it fits. Of all the paths that fit a template and a
-//! pattern, the most general one fits the fewest others, so the template decides some of these paths only if it decides
-//! that one. An allow depends on the rule, the kind and one scope. So a decision for each template, kind and scope is a proof.
+//! The rule that decides a path depends only on the templates that the path matches. Of all paths that match a template
+//! and a pattern, the most general path matches the fewest other templates, so the template decides some of these paths
+//! only if it decides that one. An allow depends on the rule, the kind and one scope. So one decision for each
+//! template, kind and scope is a proof.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -17,17 +18,17 @@ use crate::questions::{callable_rows, route_of};
 use crate::scopes::unknown;
 use crate::templates::{Spelling, Template, Templates, fit_together, shape};
 
-/// What a proof has found.
+/// The result of a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Proof<'e> {
-    /// How many rules of the policy the calls reach: routes, and scopes asked for without one.
+    /// The number of rules that the calls reach: routes, and scopes without a route.
     pub rules: usize,
-    /// A request for each rule by which the property does not hold, in the order of the policy file; for
-    /// [`Apart`](Claim::Apart) two requests for each caller.
+    /// A request for each rule that violates the property, in the order of the policy file. For
+    /// [`Apart`](Claim::Apart), two requests for each caller.
     pub witnesses: Vec<Witness<'e>>,
-    /// Why the property holds though it says little, for example about callers who may call nothing at all: likely it is not what its
-    /// writer meant.
+    /// Why the property holds trivially, for example because the callers may call nothing at all. It is probably not
+    /// what its writer meant.
     pub warning: Option<Cow<'static, str>>,
 }
 
@@ -39,13 +40,14 @@ impl Proof<'_> {
     }
 }
 
-/// A caller, and allowed requests of it that the property rules out.
+/// A caller, and its allowed requests that violate the property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Witness<'e> {
-    /// The caller, with no more scopes than it needs.
+    /// The caller, with only the scopes that it needs.
     pub caller: Caller,
-    /// What it may ask, with the rule that allows it: one request, or the two that should be apart.
+    /// The requests, each with the rule that allows it: one request, or the two that should be
+    /// apart.
     pub requests: Vec<(Asked, Rule<'e>)>,
 }
 
@@ -87,13 +89,15 @@ impl serde::Serialize for Witness<'_> {
 type Reached<'e> = Vec<(Asked, Rule<'e>)>;
 
 impl Property {
-    /// Looks for requests that refute the property. If there are none, it holds for all requests: paths of any length
-    /// and spelling, tokens with any other scopes. Takes time linear in the number of routes, for each of the calls.
+    /// Searches for requests that violate the property. If there are none, the property holds for all requests: paths
+    /// of any length and spelling, and tokens with any other scopes. For each of the calls, time is linear in the
+    /// number of routes.
     ///
     /// # Errors
     ///
-    /// The property says nothing about this policy: it names a scope that the policy lacks, calls that no route decides, or no
-    /// calls. Only [`Only`](Claim::Only) may name none: nothing at all is allowed.
+    /// Fails if the property doesn't apply to this policy: it names a scope that the policy doesn't define, calls that
+    /// no route decides, or no calls. Only [`Only`](Claim::Only) may list no calls, which means that nothing is
+    /// allowed.
     pub fn prove<'e>(&self, engine: &'e Engine) -> Result<Proof<'e>, String> {
         self.callers.check(engine)?;
         let search = Search::new(engine, self);
@@ -125,7 +129,7 @@ impl Property {
             }
         };
         if proof.holds() {
-            // That nobody may call anything can be all that `only` is to say: then it names no calls.
+            // `only` without calls states that nothing is allowed, so this isn't trivial.
             let is_meant = matches!(&self.claim, Claim::Only(calls) if calls.is_empty());
             let is_idle = !is_meant && !search.may_call_any(&search.all());
             let little = is_idle.then_some(NOTHING).or(little).map(Cow::Borrowed);
@@ -135,17 +139,17 @@ impl Property {
     }
 }
 
-/// Callers for whom every property holds that allows something.
+/// For these callers, every property holds that allows something.
 const NOTHING: &str = "these callers may call nothing at all, so it says little";
 
-/// Calls of which the orbs do not matter.
+/// The property doesn't restrict these calls' orbs.
 const NONE_OF_THESE: &str =
     "these callers may make none of these calls, so it says nothing about orbs";
 
-/// Calls to which nothing can be added.
+/// No call can be added to these.
 const EVERYTHING: &str = "these calls are all that the policy has, so nothing can be against it";
 
-/// Calls that need not be kept apart.
+/// These calls needn't be kept apart.
 const NONE_OF_ONE_KIND: &str =
     "these callers may make no call of one of the two kinds, so there is nothing to keep apart";
 
@@ -153,7 +157,7 @@ struct Search<'e, 'p> {
     engine: &'e Engine,
     callers: &'p Callers,
     templates: Templates<'e>,
-    /// The value that it puts into paths is a literal neither of the policy nor of the calls.
+    /// Paths contain a value that is a literal neither of the policy nor of the calls.
     spelling: Spelling<'e>,
 }
 
@@ -175,8 +179,8 @@ impl<'e, 'p> Search<'e, 'p> {
         }
     }
 
-    /// The warning about routes near a named template: their paths also fit it, so a reader might think that the property includes
-    /// them. If [`Only`](Claim::Only) holds, no such route is allowed.
+    /// The warning about routes near a named template. Their paths also match it, so a reader might think that the
+    /// property includes them. If [`Only`](Claim::Only) holds, no such route is allowed.
     fn beside(&self, claim: &Claim) -> Option<String> {
         let calls = match claim {
             Claim::Never(calls) | Claim::OrbsAtMost(_, calls) => calls.as_slice(),
@@ -197,7 +201,8 @@ impl<'e, 'p> Search<'e, 'p> {
         ))
     }
 
-    /// The routes of other templates that decide paths which fit the template of these calls.
+    /// The routes of other templates that decide paths which also match the template of these
+    /// calls.
     fn beside_template(&self, calls: &Calls) -> Vec<Route<'e>> {
         let Pattern::Paths { method, paths } = &calls.pattern else {
             return Vec::new();
@@ -241,7 +246,7 @@ impl<'e, 'p> Search<'e, 'p> {
                     let target = self.spelling.of_both(&own, template.shape());
                     let wanted = |own: &&&str| method.as_ref().is_none_or(|method| method == **own);
                     for method in template.methods().iter().filter(wanted) {
-                        // Another, more specific template may decide it.
+                        // A more specific template might decide it.
                         if let Ok(route) = route_of(self.engine, method, &target)
                             && seen.insert(route.index())
                         {
@@ -281,7 +286,7 @@ impl<'e, 'p> Search<'e, 'p> {
         rows.collect()
     }
 
-    /// A request for each rule that decides one of these.
+    /// A request for each rule that decides one of these calls.
     fn reached_by(&self, calls: &[Calls]) -> Result<Reached<'e>, String> {
         let (mut seen, mut reached) = (HashSet::new(), Vec::new());
         for calls in calls {
@@ -292,7 +297,7 @@ impl<'e, 'p> Search<'e, 'p> {
         Ok(reached)
     }
 
-    /// The same of calls that have to be some.
+    /// The same, but fails if there are none.
     fn named(&self, calls: &[Calls]) -> Result<Reached<'e>, String> {
         match calls {
             [] => Err("it names no calls".to_owned()),
@@ -308,7 +313,7 @@ impl<'e, 'p> Search<'e, 'p> {
         })
     }
 
-    /// The calls by such rules that one of the callers may make.
+    /// The calls through such rules that one of the callers may make.
     fn proof(&self, reached: Reached<'e>, is_wrong: impl Fn(&Rule<'e>) -> bool) -> Proof<'e> {
         let rules = reached.len();
         let wrong = reached.into_iter().filter(|(_, rule)| is_wrong(rule));
@@ -325,7 +330,7 @@ impl<'e, 'p> Search<'e, 'p> {
         }
     }
 
-    /// The callers that may make calls of both.
+    /// The callers that may make calls of both kinds.
     fn apart(&self, one: Reached<'e>, other: Reached<'e>) -> Proof<'e> {
         let rules = one.len().saturating_add(other.len());
         let mut witnesses = Vec::new();
@@ -334,7 +339,7 @@ impl<'e, 'p> Search<'e, 'p> {
             let mut sets: Vec<_> = one.keys().chain(other.keys()).collect();
             sets.sort_unstable();
             sets.dedup();
-            // What needs no scope, a token with any may do, too.
+            // A token with any scopes may also make a call that needs no scope.
             let get = |first: &BTreeMap<String, (Asked, Rule<'e>)>, scopes: &str| {
                 first.get(scopes).or_else(|| first.get("")).cloned()
             };
@@ -354,7 +359,7 @@ impl<'e, 'p> Search<'e, 'p> {
         }
     }
 
-    /// The first request that a token of this kind may make, by the fewest scopes that it needs for it.
+    /// The first request that a token of this kind may make, with the fewest scopes.
     fn first_by_scopes(
         &self,
         reached: &Reached<'e>,
@@ -391,7 +396,7 @@ impl<'e, 'p> Search<'e, 'p> {
     }
 }
 
-/// Whether everything that this rule decides is among the calls.
+/// Whether the calls include everything that this rule decides.
 fn has_all(calls: &Calls, rule: &Rule<'_>) -> bool {
     match (&calls.pattern, rule.route) {
         (Pattern::All, _) => true,

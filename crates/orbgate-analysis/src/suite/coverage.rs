@@ -1,4 +1,4 @@
-//! What cases have covered of a policy: each row of its table, and each outcome that the row can have.
+//! The coverage of a policy by cases: each row of its table, and each outcome that the row can have.
 
 use std::collections::HashMap;
 
@@ -8,9 +8,9 @@ use crate::questions::{TableRow, callable_rows};
 
 /// How often each outcome of a policy was decided.
 ///
-/// A row is a route, or a scope without routes. Its outcomes are those that can be told apart there:
-/// `scope_held`, `scope_missing`, `bonus` where a call consumes orbs, and what an organisation's token gets
-/// where the scope is for users. Those of the policy as a whole are the reasons that name no row.
+/// A row is a route, or a scope without routes. Its outcomes are those that differ for callers:
+/// `scope_held`, `scope_missing`, `bonus` if a call consumes orbs, and the outcome for an organisation's
+/// token if the scope is for users. The outcomes of the whole policy are the reasons that name no row.
 #[derive(Clone, Debug)]
 pub struct Coverage<'e> {
     engine: &'e Engine,
@@ -23,13 +23,13 @@ pub struct Coverage<'e> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// A reason code, or `bonus`: allowed, and bonus orbs may be used.
+    /// A reason code, or `bonus`: the call is allowed, and bonus orbs may be used.
     pub name: &'static str,
-    /// How often.
+    /// The number of times.
     pub times: u64,
 }
 
-/// A row of the policy's table, and what was covered of it.
+/// A row of the policy's table, and its coverage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CoveredRow<'e> {
@@ -51,7 +51,7 @@ const OF_THE_POLICY: [Reason; 5] = [
 const BONUS: &str = "bonus";
 
 impl<'e> Coverage<'e> {
-    /// Starts to count at zero.
+    /// A counter that starts at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl<'e> Coverage<'e> {
         }
     }
 
-    /// Counts a decision of this engine.
+    /// Counts a decision by this engine.
     pub fn count(&mut self, decision: &Decision<'_>) {
         let reason = decision.reason();
         let mut add = |name| {
@@ -96,10 +96,10 @@ impl<'e> Coverage<'e> {
         })
     }
 
-    /// The outcomes of the policy as a whole.
+    /// The outcomes of the whole policy.
     pub fn of_the_policy(&self) -> impl Iterator<Item = Outcome> {
         let has_routes = self.engine.routes().len() > 0;
-        // In a policy without routes, no path can have another method.
+        // In a policy without routes, no path can have an undeclared method.
         let possible = move |reason: &Reason| has_routes || *reason != Reason::MethodNotDeclared;
         let reasons = OF_THE_POLICY.into_iter().filter(possible);
         reasons.map(|reason| Outcome {
@@ -117,7 +117,7 @@ const fn add_to(times: &mut u64) {
     *times = times.saturating_add(1);
 }
 
-/// The outcomes that a row can have.
+/// The possible outcomes of a row.
 fn outcomes(row: &TableRow<'_>) -> impl Iterator<Item = &'static str> + use<> {
     let orbs = row
         .route
@@ -137,13 +137,13 @@ fn outcomes(row: &TableRow<'_>) -> impl Iterator<Item = &'static str> + use<> {
 }
 
 impl CoveredRow<'_> {
-    /// Whether any outcome of it was decided.
+    /// Whether any of its outcomes was decided.
     #[must_use]
     pub fn is_touched(&self) -> bool {
         self.outcomes.iter().any(|outcome| outcome.times > 0)
     }
 
-    /// What people call it: `METHOD /template`, or the scope.
+    /// Its display name: `METHOD /template`, or the scope.
     #[must_use]
     pub fn name(&self) -> &str {
         self.row
@@ -151,7 +151,7 @@ impl CoveredRow<'_> {
             .map_or_else(|| self.row.scope.name(), |route| route.as_str())
     }
 
-    /// Where it is in the policy file.
+    /// Its location in the policy file.
     #[must_use]
     pub fn location(&self) -> Location {
         self.row

@@ -1,51 +1,52 @@
-//! What a case expects of a decision, and where the decision differs.
+//! Compares a decision with a case's expectation.
 
 use core::fmt;
 
 use orbgate::{Charge, Decision, Detail, Effect, Reason};
 
-/// What must be decided. A field that is `None` is not compared.
+/// The expected decision. Fields that are `None` aren't compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expected {
-    /// Whether the request must be allowed. Always stated, by itself or by the reason.
+    /// Whether the request must be allowed. Always known: stated explicitly, or implied by the
+    /// reason.
     pub allow: bool,
-    /// The reason. If neither it nor the detail is stated, a denial may have any reason but `malformed_request`:
-    /// every policy denies a misspelt request.
+    /// The reason. If neither a reason nor a detail is stated, a denial may have any reason except
+    /// `malformed_request`, because every policy denies a misspelt request.
     pub reason: Option<Reason>,
     /// The detail of `malformed_request`.
     pub detail: Option<Detail>,
-    /// What an allowed call consumes.
+    /// The orbs that an allowed call consumes.
     pub orbs: Option<ExpectedOrbs>,
     /// Whether bonus orbs may be used.
     pub bonus: Option<bool>,
-    /// The route, as a decision names it.
+    /// The route, as in a decision.
     pub route: Option<String>,
 }
 
-/// What an allowed call must consume.
+/// The orbs that an allowed call must consume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedOrbs {
-    /// `free`: nothing.
+    /// `free`: none.
     Free,
     /// `unstated`: orbs, but the amount is not stated.
     Unstated,
-    /// `unknown`: the policy does not say whether orbs are consumed.
+    /// `unknown`: the policy doesn't state whether orbs are consumed.
     Unknown,
     /// This many.
     Amount(u64),
 }
 
-/// One thing that was decided otherwise than expected.
+/// A difference between the expected and the actual decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Difference {
-    /// Of what: `decision`, `reason`, `detail`, `orbs`, `bonus` or `route`.
+    /// The field: `decision`, `reason`, `detail`, `orbs`, `bonus` or `route`.
     pub field: &'static str,
-    /// What was expected.
+    /// The expected value.
     pub expected: String,
-    /// What was found.
+    /// The actual value.
     pub found: String,
 }
 
@@ -83,7 +84,7 @@ impl fmt::Display for ExpectedOrbs {
 }
 
 impl Expected {
-    /// Where a decision is not as expected, in the order of a decision's fields.
+    /// The differences, in the order of a decision's fields.
     #[must_use]
     pub fn differences(&self, decision: &Decision<'_>) -> Vec<Difference> {
         let mut differences = Vec::new();

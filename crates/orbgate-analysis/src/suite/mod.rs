@@ -1,4 +1,4 @@
-//! Cases of a policy: requests, and what must be decided of them.
+//! Test cases for a policy: requests, and their expected decisions.
 
 mod coverage;
 mod expected;
@@ -40,62 +40,63 @@ pub struct Suite {
     properties: Vec<Stated>,
 }
 
-/// A property that the test file states.
+/// A property in a test file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stated {
-    /// Where it is in the test file.
+    /// Its location in the test file.
     pub location: Location,
-    /// What it says.
+    /// The original string.
     pub text: String,
-    /// What it says, understood.
+    /// The parsed property.
     pub property: Property,
 }
 
-/// A property that was put to an engine.
+/// The result of a property for an engine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proved<'s, 'e> {
     /// The property.
     pub stated: &'s Stated,
-    /// The proof or what refutes it; an error where the property says nothing about this policy.
+    /// The proof or the witnesses against it. An error if the property doesn't apply to this
+    /// policy.
     pub proof: Result<Proof<'e>, String>,
 }
 
-/// One request, and what must be decided of it.
+/// One request, and its expected decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Case {
-    /// Where it is in the test file.
+    /// Its location in the test file.
     pub location: Location,
-    /// Its name, or else what it says.
+    /// Its name or, without one, its request.
     pub name: String,
-    /// What is asked.
+    /// The request.
     pub asked: Asked,
     /// The kind of the token and its scopes, separated by spaces; `None` for no token.
     pub token: Option<(TokenKind, String)>,
     /// Whether the request allows bonus orbs.
     pub allow_bonus_orbs: bool,
-    /// What must be decided.
+    /// The expected decision.
     pub expected: Expected,
 }
 
-/// A case that was put to an engine.
+/// The result of a case for an engine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Tried<'s, 'e> {
     /// The case.
     pub case: &'s Case,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision<'e>,
-    /// Where that is not what the case expects; empty where the case passes.
+    /// The differences from the expected decision; empty if the case passes.
     pub differences: Vec<Difference>,
-    /// What is wrong with the token's scopes if the case is denied for its scopes and the policy does not have them: it may
-    /// be denied for a slip. Only the first hundred cases with such scopes are told.
+    /// Messages about the token's scopes, if the case is denied for its scopes and the policy doesn't define them,
+    /// because they might be misspelt. Only the first hundred cases with such scopes have messages.
     pub slips: Vec<String>,
 }
 
-/// A policy can have many scopes, and each one is compared with a slip.
+/// A policy can have many scopes, and each is compared with a misspelt one.
 const MOST_SLIPS: usize = 100;
 
 impl Suite {
@@ -103,7 +104,7 @@ impl Suite {
     ///
     /// # Errors
     ///
-    /// Every error of the file, in its order; never none.
+    /// Returns every error of the file, in order; never empty.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Vec<Diagnostic>> {
         read::suite(bytes)
     }
@@ -114,7 +115,7 @@ impl Suite {
         self.policy.as_ref().map(|(policy, _)| policy.as_str())
     }
 
-    /// Where the test file names its policy.
+    /// The location of the policy's name in the test file.
     #[must_use]
     pub fn policy_location(&self) -> Option<Location> {
         self.policy.as_ref().map(|(_, location)| *location)
@@ -132,7 +133,7 @@ impl Suite {
         &self.properties
     }
 
-    /// Proves or refutes every property, for [all requests](Property::prove).
+    /// Proves or refutes every property for [all requests](Property::prove).
     #[must_use]
     pub fn prove<'e>(&self, engine: &'e Engine) -> Vec<Proved<'_, 'e>> {
         let properties = self.properties.iter();
@@ -143,7 +144,7 @@ impl Suite {
         proved.collect()
     }
 
-    /// Puts every case to an engine, and counts what the passing cases have covered. Time is one decision a
+    /// Decides every case with an engine, and counts the coverage by passing cases. Makes one decision per
     /// case.
     pub fn run<'s, 'e>(
         &'s self,
@@ -179,14 +180,14 @@ impl Proved<'_, '_> {
         self.proof.as_ref().is_ok_and(Proof::holds)
     }
 
-    /// Why it holds though it says little.
+    /// Why it holds trivially, if it does.
     #[must_use]
     pub fn warning(&self) -> Option<&str> {
         let proof = self.proof.as_ref().ok();
         proof.and_then(|proof| proof.warning.as_deref())
     }
 
-    /// Why it does not hold, a sentence for each witness.
+    /// Why it doesn't hold, with one sentence for each witness.
     #[must_use]
     pub fn why_not(&self) -> Vec<String> {
         match &self.proof {
@@ -197,7 +198,7 @@ impl Proved<'_, '_> {
 }
 
 impl Case {
-    /// What an engine decides of the request.
+    /// An engine's decision on the request.
     pub fn decide<'e>(&self, engine: &'e Engine) -> Decision<'e> {
         let token = self.token.as_ref().map(|(kind, scopes)| Token {
             kind: *kind,
@@ -216,7 +217,7 @@ impl Case {
 }
 
 impl Tried<'_, '_> {
-    /// Whether the decision is as expected.
+    /// Whether the decision matches the expected one.
     #[must_use]
     pub const fn passed(&self) -> bool {
         self.differences.is_empty()

@@ -1,4 +1,4 @@
-//! A test file: YAML with locations, whose cases are lines of a table or mappings, and its properties lines.
+//! Reads a test file: YAML with locations. Cases are table lines or mappings, and properties are lines.
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, TokenKind};
@@ -102,7 +102,7 @@ fn judge(document: &Spanned<Document>, diagnostics: &mut Diagnostics) -> Suite {
         diagnostics.push(policy.location, message);
     }
     match (cases, properties) {
-        // A file without a case or property would pass with every policy.
+        // A file without cases and properties would pass with every policy.
         (None, None) => {
             let message = "the test file lacks the key `cases`".to_owned();
             diagnostics.lacking(document.location, "cases", message);
@@ -138,7 +138,7 @@ const fn location(location: orbgate_yaml::Location) -> Location {
     Location { line, column }
 }
 
-/// The parts of a case, each with its location.
+/// The parts of a case, with their locations.
 struct Parts<'d> {
     location: orbgate_yaml::Location,
     name: &'d str,
@@ -242,7 +242,7 @@ fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
     }
 }
 
-/// `METHOD TARGET`, or `scope SCOPE`; with ` bonus` at the end where the request allows bonus orbs.
+/// `METHOD TARGET`, or `scope SCOPE`, followed by ` bonus` if the request allows bonus orbs.
 fn request(
     (text, location): (&str, orbgate_yaml::Location),
     diagnostics: &mut Diagnostics,
@@ -269,15 +269,15 @@ fn request(
     Some((asked, bonus))
 }
 
-/// What is wrong with a line whose words are not a request, such as `Scope read:a` or `GET  /a`: every policy
-/// would deny it for that. Mappings may ask for such things.
+/// The error in a line that isn't a request, such as `Scope read:a` or `GET  /a`. Every policy would deny it.
+/// Mappings can contain such requests.
 fn malformed(request: &str) -> Option<String> {
     let (asked, bonus) = match request.strip_suffix(" bonus") {
         Some(asked) => (asked, " bonus"),
         None => (request, ""),
     };
     let (first, rest) = asked.split_once(' ')?;
-    // A case may be about a method that is too long.
+    // A case can use a method that is too long.
     let is_word = first.bytes().all(|byte| byte.is_ascii_uppercase()) && !first.is_empty();
     if (is_word || first == "scope") && !rest.is_empty() && !rest.contains(' ') {
         return None;
@@ -326,7 +326,7 @@ fn token(
     Some(Some((kind, scopes.to_owned())))
 }
 
-/// The route of a decision: `METHOD /template`, or the template alone.
+/// The route of a decision: `METHOD /template`, or only the template.
 fn route_cell(
     text: &str,
     location: orbgate_yaml::Location,

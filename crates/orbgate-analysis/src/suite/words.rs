@@ -1,11 +1,11 @@
-//! The words of a test file that say what must be decided.
+//! The words of a test file for the expected decision.
 
 use orbgate::{Detail, Effect, Reason};
 use orbgate_yaml::{Diagnostics, quoted};
 
 use super::expected::{Expected, ExpectedOrbs};
 
-/// `allow` or `deny`, a reason, a detail; for an allow what it consumes, and `bonus`.
+/// `allow` or `deny`, a reason, a detail and, for an allow, the orbs that it consumes and `bonus`.
 pub(super) fn expected(
     (text, location): (&str, orbgate_yaml::Location),
     diagnostics: &mut Diagnostics,
@@ -13,7 +13,7 @@ pub(super) fn expected(
     let mut expected = Expected::default();
     let mut allow = None;
     for word in text.split_whitespace() {
-        // Each word once, and none that another word rules out.
+        // Each word may occur once, and must not contradict another.
         let said = match Word::new(word) {
             Some(Word::Decision(is)) => agrees(&mut allow, is),
             Some(Word::Reason(reason)) => {
@@ -71,7 +71,7 @@ fn agrees(allow: &mut Option<bool>, is: bool) -> bool {
     *allow.get_or_insert(is) == is
 }
 
-/// A word of what is expected.
+/// A word of the expected decision.
 enum Word {
     Decision(bool),
     Reason(Reason),
@@ -105,14 +105,14 @@ impl Word {
     }
 }
 
-/// The details of decisions by an engine, which is all that a suite asks.
+/// The details that an engine returns. A suite tests only engines.
 fn details() -> impl Iterator<Item = Detail> {
     Detail::ALL
         .into_iter()
         .filter(|detail| detail.is_of_target())
 }
 
-/// A plain number, without sign or zeros before it.
+/// A decimal number without a sign or leading zeros.
 fn amount(word: &str) -> Option<u64> {
     let amount: u64 = word.parse().ok()?;
     (amount.to_string() == word && amount > 0).then_some(amount)
@@ -126,7 +126,8 @@ fn unknown_word(word: &str) -> String {
         .chain(words)
         .chain(Reason::ALL.map(Reason::as_str))
         .chain(details().map(Detail::as_str));
-    // A word far longer than any known one is not a misspelling, and must cost nothing.
+    // A word far longer than any known word isn't a misspelling, and comparing it must cost
+    // nothing.
     let known = known.filter(|_| word.len() <= 32);
     let near = known.min_by_key(|known| strsim::damerau_levenshtein(known, word));
     let near = near.filter(|near| strsim::damerau_levenshtein(near, word) <= 2);

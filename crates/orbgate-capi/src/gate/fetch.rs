@@ -1,4 +1,4 @@
-//! What a gate has to fetch, and what came of it.
+//! The fetches that a gate needs, and their results.
 
 use core::ffi::c_char;
 use core::time::Duration;
@@ -13,13 +13,14 @@ use crate::owners::{drop_owned, into_owned};
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// Why a fetch failed: no connection, an untrusted certificate, or an answer that is not HTTP or broke off.
+/// Why a fetch failed: no connection, an untrusted certificate, or a response that isn't HTTP or is
+/// incomplete.
 pub const ORBGATE_FETCH_UNREACHABLE: u32 = 1;
-/// Why a fetch failed: it was not there within `timeout_ms`.
+/// Why a fetch failed: the response didn't arrive within `timeout_ms`.
 pub const ORBGATE_FETCH_TIMEOUT: u32 = 2;
-/// Why a fetch failed: the body has more than `max_bytes`.
+/// Why a fetch failed: the body is larger than `max_bytes`.
 pub const ORBGATE_FETCH_TOO_LARGE: u32 = 3;
-/// Why a fetch failed: the host does not fetch from there.
+/// Why a fetch failed: the host doesn't allow this URL.
 pub const ORBGATE_FETCH_BAD_URL: u32 = 4;
 
 /// A URL to fetch. Immutable; the caller owns it.
@@ -28,20 +29,20 @@ pub struct OrbgateFetch {
     fetch: Fetch,
 }
 
-/// A URL to fetch, by `GET`, without following a redirect and without credentials. Report what came of it in any case, by
+/// A URL to fetch with `GET`, without following redirects and without credentials. In any case, report the result with
 /// `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateFetchInfo {
     /// Set it to `sizeof(OrbgateFetchInfo)`, or use `orbgate_fetch_info_init()`.
     pub struct_size: u32,
-    /// What is not there after this time is `ORBGATE_FETCH_TIMEOUT`.
+    /// If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`.
     pub timeout_ms: u32,
     /// The attempt that needs it.
     pub attempt: u64,
-    /// A longer body is `ORBGATE_FETCH_TOO_LARGE`; stop reading there.
+    /// If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`.
     pub max_bytes: u64,
-    /// `https`, or an address of this very machine.
+    /// `https`, or a loopback address.
     pub url: OrbgateStr,
 }
 
@@ -50,9 +51,10 @@ unsafe impl Sized32 for OrbgateFetchInfo {
     const FIRST_SIZE: usize = first_size(40, 32);
 }
 
-/// What to fetch next; `*out` is null where there is nothing. Ask after each call, until there is nothing.
+/// Returns the next fetch; `*out` is null if there is none. Call it after each other call until it returns
+/// null.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_fetch_free`.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_fetch_free`.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -62,20 +64,21 @@ pub unsafe extern "C" fn orbgate_gate_next_fetch(
     out: *mut *mut OrbgateFetch,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (gate, out) = unsafe { (shared(gate)?, Out::new(out)?) };
         let next = gate.gate.next_fetch(Duration::from_millis(monotonic_ms));
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { hand_over(out, next) }
         Ok(())
     })
 }
 
-/// What a fetch has brought: the status, the value of `Cache-Control` (several joined by commas) and the body, which may be left out
-/// where the status is not 200. `*out` is what to fetch next for the same attempt, the keys after their address, or null: then the
-/// attempt is over, and those who wait for it ask again. A report of an attempt that is over already changes nothing.
+/// Reports the result of a fetch: the status, the value of `Cache-Control` (several values joined by commas), and the
+/// body, which can be omitted if the status isn't 200. `*out` is the next fetch of the same attempt (the keys, after
+/// their address was discovered), or null if the attempt is over. Then resume the requests that wait for it. A report
+/// for an attempt that is already over has no effect.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_fetch_free`. Everything else is only read.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_fetch_free`. Everything else is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: keys.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -91,7 +94,7 @@ pub unsafe extern "C" fn orbgate_gate_fetched(
     out: *mut *mut OrbgateFetch,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (gate, cache_control, body, out) = unsafe {
             (
                 shared(gate)?,
@@ -103,19 +106,20 @@ pub unsafe extern "C" fn orbgate_gate_fetched(
         let status = u16::try_from(http_status).map_err(|_| OrbgateStatus::InvalidArgument)?;
         let response = Response {
             status,
-            // What is not a string says nothing.
+            // A value that isn't a string is ignored.
             cache_control: str::from_utf8(cache_control).ok(),
             body,
         };
         let now = Duration::from_millis(monotonic_ms);
         let next = gate.gate.fetched(AttemptId::of(attempt), Ok(response), now);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { hand_over(out, next) }
         Ok(())
     })
 }
 
-/// A fetch has failed, for the reason of an `ORBGATE_FETCH_*` number. Its attempt is over, and those who wait for it ask again.
+/// Reports that a fetch failed, for the reason of an `ORBGATE_FETCH_*` number. Its attempt is over; resume the requests
+/// that wait for it.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
@@ -128,7 +132,7 @@ pub unsafe extern "C" fn orbgate_gate_fetch_failed(
     monotonic_ms: u64,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let gate = unsafe { shared(gate) }?;
         let failure = match failure {
             ORBGATE_FETCH_UNREACHABLE => FetchError::Unreachable,
@@ -138,14 +142,14 @@ pub unsafe extern "C" fn orbgate_gate_fetch_failed(
             _ => return Err(OrbgateStatus::InvalidArgument),
         };
         let now = Duration::from_millis(monotonic_ms);
-        // A failure ends its attempt: there is nothing to fetch after it.
+        // A failure ends its attempt, so no fetch follows.
         let _ = gate.gate.fetched(AttemptId::of(attempt), Err(failure), now);
         Ok(())
     })
 }
 
-/// Whether what a step waits for is over, so that `orbgate_gate_resume` goes on: `*out` is 1 or 0. Ask after each report of a fetch,
-/// and when `until_ms` has come. Any step other than `ORBGATE_STEP_WAIT` is an invalid argument.
+/// Whether the wait of a step is over, so that you can call `orbgate_gate_resume`: `*out` is 1 or 0. Call it after each
+/// report of a fetch, and when `until_ms` is reached. Any step other than `ORBGATE_STEP_WAIT` is an invalid argument.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: yes. Cost: constant.
@@ -158,21 +162,21 @@ pub unsafe extern "C" fn orbgate_gate_is_over(
     out: *mut u8,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (gate, step, out) = unsafe { (shared(gate)?, shared(step)?, Out::new(out)?) };
         let State::Wait(waiting) = &step.state else {
             return Err(OrbgateStatus::InvalidArgument);
         };
         let now = Duration::from_millis(monotonic_ms);
         let is_over = gate.gate.is_over(waiting.wait(), now);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(is_over.into()) }
         Ok(())
     })
 }
 
-/// Asks for every issuer's keys, as far as the options allow, so that the first token need not wait: fetch what
-/// `orbgate_gate_next_fetch` has then. `orbgate_gate_status` says what came.
+/// Requests every issuer's keys, as far as the options allow, so that the first token needn't wait. Afterwards,
+/// fetch what `orbgate_gate_next_fetch` returns. `orbgate_gate_status` reports the results.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
@@ -183,17 +187,17 @@ pub unsafe extern "C" fn orbgate_gate_warm(
     monotonic_ms: u64,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let gate = unsafe { shared(gate) }?;
-        // Who waits for it asks by the first tokens.
+        // The first tokens wait for the keys themselves.
         let _ = gate.gate.warm(Duration::from_millis(monotonic_ms));
         Ok(())
     })
 }
 
-/// What a fetch is.
+/// Returns the properties of a fetch.
 ///
-/// Ownership: the string in `out` is the fetch's and lives as long as it.
+/// Ownership: the fetch owns the string in `out`, which is valid as long as the fetch.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -202,7 +206,7 @@ pub unsafe extern "C" fn orbgate_fetch_info(
     out: *mut OrbgateFetchInfo,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let OrbgateFetch { fetch } = unsafe { shared(fetch) }?;
         let info = OrbgateFetchInfo {
             struct_size: 0,
@@ -211,26 +215,26 @@ pub unsafe extern "C" fn orbgate_fetch_info(
             max_bytes: u64::try_from(fetch.max_bytes).unwrap_or(u64::MAX),
             url: OrbgateStr::new(&fetch.url),
         };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &info) }
     })
 }
 
 /// Frees a fetch. Null is fine.
 ///
-/// Ownership: takes `fetch`; its string is gone.
+/// Ownership: takes `fetch`, and frees it with its string.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_fetch_free(fetch: *mut OrbgateFetch) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { drop_owned(fetch) }
 }
 
-/// Writes what is to be fetched, or null.
+/// Writes a fetch, or null.
 unsafe fn hand_over(out: Out<*mut OrbgateFetch>, fetch: Option<Fetch>) {
     let fetch = fetch.map_or(core::ptr::null_mut(), |fetch| {
         into_owned(OrbgateFetch { fetch })
     });
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { out.write(fetch) }
 }

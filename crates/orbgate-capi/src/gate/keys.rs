@@ -1,4 +1,4 @@
-//! The keys of a gate: revoked, forgotten, and how they are.
+//! The keys of a gate: revoking and forgetting them, and their status.
 
 use core::ffi::c_char;
 
@@ -11,7 +11,7 @@ use crate::owners::{drop_owned, into_owned};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// How the keys of a gate are, at one time. Immutable; the caller owns it.
+/// The status of a gate's keys at one moment. Immutable; the caller owns it.
 #[derive(Debug)]
 pub struct OrbgateKeyStatus {
     issuers: Vec<Issuer>,
@@ -24,21 +24,21 @@ struct Issuer {
     warnings: String,
 }
 
-/// How one issuer's keys are.
+/// The status of one issuer's keys.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateIssuerStatus {
     /// Set it to `sizeof(OrbgateIssuerStatus)`, or use `orbgate_issuer_status_init()`.
     pub struct_size: u32,
-    /// How many keys there are to use. With 0 every token of the issuer is refused.
+    /// The number of usable keys. If it is 0, every token of the issuer is rejected.
     pub key_count: u32,
-    /// When the keys were fetched, on the monotonic clock; 0 if there are no keys.
+    /// When the keys were fetched, on the monotonic clock; 0 if there are none.
     pub fetched_ms: u64,
     /// The issuer.
     pub issuer: OrbgateStr,
-    /// Why the last attempt failed; no string if it did not.
+    /// Why the last attempt failed; no string if it succeeded.
     pub failure: OrbgateStr,
-    /// The keys that were left out, and why: a line for each.
+    /// The keys that were left out, with the reasons: one line for each.
     pub warnings: OrbgateStr,
 }
 
@@ -47,8 +47,9 @@ unsafe impl Sized32 for OrbgateIssuerStatus {
     const FIRST_SIZE: usize = first_size(64, 40);
 }
 
-/// Never again uses an issuer's key with this `kid`, even if the issuer still publishes it: for a key whose private half was
-/// stolen. Tokens that name it are refused as `key_revoked`. An unknown issuer is `ORBGATE_STATUS_NOT_FOUND`.
+/// Never uses the issuer's key with this `kid` again, even if the issuer still publishes it. Call it if a private key
+/// was stolen. Tokens that name the key are rejected with `key_revoked`. Returns `ORBGATE_STATUS_NOT_FOUND` for an
+/// unknown issuer.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn orbgate_gate_revoke(
     kid_len: usize,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (gate, issuer, kid) = unsafe {
             (
                 shared(gate)?,
@@ -76,8 +77,9 @@ pub unsafe extern "C" fn orbgate_gate_revoke(
     })
 }
 
-/// Forgets an issuer's keys: for an issuer that has withdrawn a key before it expired. The next token waits for a fetch; until one
-/// succeeds, every token of the issuer is refused. An unknown issuer is `ORBGATE_STATUS_NOT_FOUND`.
+/// Forgets an issuer's keys. Call it if the issuer has withdrawn a key before it expired. The next token waits for a
+/// fetch; until one succeeds, every token of the issuer is rejected. Returns `ORBGATE_STATUS_NOT_FOUND` for an unknown
+/// issuer.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
@@ -89,16 +91,16 @@ pub unsafe extern "C" fn orbgate_gate_forget(
     issuer_len: usize,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (gate, issuer) = unsafe { (shared(gate)?, bytes(issuer, issuer_len)?) };
-        // Nobody waits for the attempt that is under way: what it brings is discarded.
+        // Nothing waits for a running attempt, because its result is discarded.
         let _ = gate.gate.keys().forget(gate.issuer(issuer)?);
         Ok(())
     })
 }
 
 impl OrbgateGate {
-    /// A configured issuer of this name.
+    /// A configured issuer with this name.
     fn issuer<'i>(&self, name: &'i [u8]) -> OrStatus<&'i str> {
         let name = str::from_utf8(name).map_err(|_| OrbgateStatus::NotFound)?;
         let is_known = self.gate.keys().issuers().any(|known| known == name);
@@ -106,9 +108,9 @@ impl OrbgateGate {
     }
 }
 
-/// How each issuer's keys are, for logs and health checks.
+/// Returns the status of each issuer's keys, for logs and health checks.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_key_status_free`.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_key_status_free`.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -117,7 +119,7 @@ pub unsafe extern "C" fn orbgate_gate_status(
     out: *mut *mut OrbgateKeyStatus,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (gate, out) = unsafe { (shared(gate)?, Out::new(out)?) };
         let issuers = gate.gate.keys().status().into_iter().map(|status| {
             let warnings = status.warnings.iter().map(ToString::to_string);
@@ -128,16 +130,16 @@ pub unsafe extern "C" fn orbgate_gate_status(
             }
         });
         let issuers = issuers.collect();
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(into_owned(OrbgateKeyStatus { issuers })) }
         Ok(())
     })
 }
 
-/// How one issuer's keys are, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` where there are not more than
-/// `index` issuers.
+/// Returns the status of one issuer's keys, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` if
+/// there are at most `index` issuers.
 ///
-/// Ownership: the strings in `out` are those of `status` and live as long as it.
+/// Ownership: `status` owns the strings in `out`, which are valid as long as `status`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -147,7 +149,7 @@ pub unsafe extern "C" fn orbgate_key_status_issuer(
     out: *mut OrbgateIssuerStatus,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let status = unsafe { shared(status) }?;
         let issuer = status.issuers.get(index).ok_or(OrbgateStatus::NotFound)?;
         let issuer = OrbgateIssuerStatus {
@@ -158,17 +160,17 @@ pub unsafe extern "C" fn orbgate_key_status_issuer(
             failure: OrbgateStr::optional(issuer.failure.as_deref()),
             warnings: OrbgateStr::new(&issuer.warnings),
         };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &issuer) }
     })
 }
 
-/// Frees what `orbgate_gate_status` gave. Null is fine.
+/// Frees the result of `orbgate_gate_status`. Null is fine.
 ///
-/// Ownership: takes `status`; its strings are gone.
+/// Ownership: takes `status`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_key_status_free(status: *mut OrbgateKeyStatus) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { drop_owned(status) }
 }

@@ -1,4 +1,5 @@
-//! Gates: from a request as it came to its answer. The rules are `orbgate-gate`'s; the host fetches and has the clocks.
+//! Gates, which turn a request as received into a result. The rules come from `orbgate-gate`; the host fetches keys and
+//! supplies the time.
 
 pub mod fetch;
 pub mod keys;

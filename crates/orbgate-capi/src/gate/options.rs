@@ -1,4 +1,4 @@
-//! How a gate answers and fetches.
+//! The options of a gate.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -11,39 +11,40 @@ use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
 use crate::text::OrbgateStr;
 
-/// In `OrbgateGateOptions.flags`: every denial has the status 403, so that a caller cannot tell an unknown route from a missing
-/// scope.
+/// In `OrbgateGateOptions.flags`: every denial has the status 403, so that callers can't distinguish an unknown route
+/// from a missing scope.
 pub const ORBGATE_GATE_FLAT_403: u32 = 1;
-/// In `OrbgateGateOptions.flags`: a `POST` counts as one even if a header names another method. Only where nothing follows such
-/// headers.
+/// In `OrbgateGateOptions.flags`: a `POST` counts as one even if a header names another method. Only safe if nothing in
+/// the service follows such headers.
 pub const ORBGATE_GATE_IGNORE_METHOD_OVERRIDE: u32 = 2;
 /// In `OrbgateGateOptions.flags`: the caller checks signatures, see `ORBGATE_STEP_CHECK_SIGNATURE`. A library without
-/// cryptography, such as the WebAssembly module, always asks for it.
+/// cryptography, such as the WebAssembly module, always requires it.
 pub const ORBGATE_GATE_SIGNATURES_OUTSIDE: u32 = 4;
-/// In `OrbgateGateOptions.flags`: no key is used beyond its time; `max_stale_ms` is 0.
+/// In `OrbgateGateOptions.flags`: no key is used after its time; `max_stale_ms` must be 0.
 pub const ORBGATE_GATE_NO_STALE_KEYS: u32 = 8;
 
-/// In `OrbgateGateOptions.challenge`: `WWW-Authenticate: Bearer` with every 401 and 403.
+/// In `OrbgateGateOptions.challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
 pub const ORBGATE_CHALLENGE_MINIMAL: u32 = 0;
-/// In `OrbgateGateOptions.challenge`: with the error and the missing scope, as RFC 6750 says.
+/// In `OrbgateGateOptions.challenge`: with the error and the missing scope, as in RFC 6750.
 pub const ORBGATE_CHALLENGE_FULL: u32 = 1;
 /// In `OrbgateGateOptions.challenge`: no header; every denial is a bare 403.
 pub const ORBGATE_CHALLENGE_NONE: u32 = 2;
 
-/// In `OrbgateGateOptions.cors_preflight`: a browser's question before a cross-origin request is decided as any other request.
+/// In `OrbgateGateOptions.cors_preflight`: a CORS preflight is decided like any other request.
 pub const ORBGATE_CORS_PREFLIGHT_DENY: u32 = 0;
-/// In `OrbgateGateOptions.cors_preflight`: it passes without a token, if the method that it asks about is declared for the path.
+/// In `OrbgateGateOptions.cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the
+/// path.
 pub const ORBGATE_CORS_PREFLIGHT_PASS: u32 = 1;
 
-/// How a router writes the parameters of its templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
+/// The router's syntax for parameters in templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
 pub const ORBGATE_TEMPLATES_BRACES: u32 = 0;
-/// How a router writes the parameters of its templates: `:id`, `:id(\d+)`.
+/// The router's syntax for parameters in templates: `:id`, `:id(\d+)`.
 pub const ORBGATE_TEMPLATES_COLONS: u32 = 1;
-/// How a router writes the parameters of its templates: `<id>`, `<int:id>`.
+/// The router's syntax for parameters in templates: `<id>`, `<int:id>`.
 pub const ORBGATE_TEMPLATES_ANGLES: u32 = 2;
 
-/// How a gate answers, and how often and patiently it fetches keys. All zeros but for the size are the defaults; a time is in
-/// milliseconds, and 0 means the default.
+/// How a gate responds, and how it fetches keys. All zeros except the size selects the defaults. Times are in
+/// milliseconds; 0 selects the default.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateGateOptions {
@@ -53,38 +54,41 @@ pub struct OrbgateGateOptions {
     pub flags: u32,
     /// An `ORBGATE_CHALLENGE_*` number.
     pub challenge: u32,
-    /// An `ORBGATE_TEMPLATES_*` number: how the router writes what is given as `OrbgateGateRequest.path_template`.
+    /// An `ORBGATE_TEMPLATES_*` number: the syntax of `OrbgateGateRequest.path_template`.
     pub templates: u32,
-    /// The realm of a full challenge: printable ASCII without `"` and `\`; none where it has no bytes.
+    /// The realm of a full challenge: printable ASCII without `"` and `\`; none if it is empty.
     pub realm: OrbgateStr,
-    /// The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`; none where it has no bytes.
+    /// The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`; none if it is empty.
     pub resource_metadata: OrbgateStr,
-    /// How long keys are good for where the issuer sends no usable `Cache-Control`: 600 s by default.
+    /// How long keys are fresh if the issuer sends no usable `Cache-Control`. Default: 600 s.
     pub ttl_ms: u32,
-    /// The least that an issuer may say: 60 s.
+    /// The shortest time that an issuer can set. Default: 60 s.
     pub ttl_min_ms: u32,
-    /// The most that an issuer may say: 3,600 s.
+    /// The longest time that an issuer can set. Default: 3,600 s.
     pub ttl_max_ms: u32,
-    /// After how much of that time a token starts a fetch without waiting for it, in percent: 80.
+    /// The part of that time, in percent, after which a token starts a fetch without waiting for
+    /// it. Default: 80.
     pub ahead_percent: u32,
-    /// How long keys are used beyond their time while no fresh ones can be fetched: 3,600 s.
+    /// How long stale keys are used if new ones can't be fetched. Default: 3,600 s.
     pub max_stale_ms: u32,
-    /// The time from one attempt to the next: 30 s.
+    /// The time between two attempts. Default: 30 s.
     pub cooldown_ms: u32,
-    /// How many attempts tokens with unknown keys may start at once, and then in every cooldown: 4.
+    /// How many attempts tokens with unknown keys can start at once, and again in every cooldown.
+    /// Default: 4.
     pub burst: u32,
-    /// The time from one attempt to the next while there are no keys: 1 s.
+    /// The time between two attempts while there are no keys. Default: 1 s.
     pub retry_ms: u32,
-    /// How long one attempt may take altogether: 5 s.
+    /// The time limit for one attempt. Default: 5 s.
     pub timeout_ms: u32,
     /// 0.
     pub reserved: u32,
-    /// Routes that need no token, each written as in a policy with the whole path, such as `GET /healthz`. Check each engine with
-    /// `orbgate_gate_check_engine` before you ask with it.
+    /// Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path. Check each
+    /// engine with `orbgate_gate_check_engine` before you use it with the gate.
     pub public_routes: *const OrbgateStr,
-    /// How many.
+    /// The number of these routes.
     pub public_route_count: usize,
-    /// An `ORBGATE_CORS_PREFLIGHT_*` number: `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+    /// An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and
+    /// `Access-Control-Request-Method`.
     pub cors_preflight: u32,
     /// 0.
     pub reserved2: u32,
@@ -95,7 +99,7 @@ unsafe impl Sized32 for OrbgateGateOptions {
     const FIRST_SIZE: usize = first_size(88, 72);
 }
 
-/// What the options say.
+/// The options, checked.
 pub(super) struct Options {
     pub(super) rules: Rules,
     pub(super) settings: FetchSettings,
@@ -104,7 +108,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Those of the caller, or the defaults where there are none.
+    /// The caller's options, or the defaults.
     pub(super) unsafe fn read(options: *const OrbgateGateOptions) -> Result<Self, OrbgateError> {
         if options.is_null() {
             return Ok(Self {
@@ -114,7 +118,7 @@ impl Options {
                 signatures_outside: false,
             });
         }
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let options = unsafe { read_sized(options) }?;
         let known = ORBGATE_GATE_FLAT_403
             | ORBGATE_GATE_IGNORE_METHOD_OVERRIDE
@@ -127,7 +131,7 @@ impl Options {
         let mut rules = Rules::new();
         rules.flat_403 = has(ORBGATE_GATE_FLAT_403);
         rules.ignore_method_override = has(ORBGATE_GATE_IGNORE_METHOD_OVERRIDE);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         (rules.challenge, rules.public) = unsafe { (challenge(&options)?, public(&options)?) };
         rules.cors_preflight = match options.cors_preflight {
             ORBGATE_CORS_PREFLIGHT_DENY => CorsPreflight::Deny,
@@ -143,7 +147,7 @@ impl Options {
     }
 }
 
-/// How a router writes templates, by its number.
+/// A router's template syntax, by its number.
 pub(super) const fn templates(number: u32) -> OrStatus<TemplateStyle> {
     match number {
         ORBGATE_TEMPLATES_BRACES => Ok(TemplateStyle::Braces),
@@ -155,7 +159,7 @@ pub(super) const fn templates(number: u32) -> OrStatus<TemplateStyle> {
 
 unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateError> {
     let text = |text: OrbgateStr| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { bytes(text.data, text.len) }?;
         str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
     };
@@ -173,7 +177,7 @@ unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateEr
             }
             Ok(Challenge::Full(full))
         }
-        // What only a full challenge says must not be dropped without a word.
+        // Parameters of a full challenge must not be ignored silently.
         _ if !realm.is_empty() || !metadata.is_empty() => {
             Err(OrbgateStatus::InvalidArgument.into())
         }
@@ -183,15 +187,15 @@ unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateEr
     }
 }
 
-/// The routes that need no token; none if the list is empty.
+/// The routes that need no token; `None` if the list is empty.
 unsafe fn public(options: &OrbgateGateOptions) -> Result<Option<Arc<PublicRoutes>>, OrbgateError> {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let routes = unsafe { slice(options.public_routes, options.public_route_count) }?;
     if routes.is_empty() {
         return Ok(None);
     }
     let text = |text: &OrbgateStr| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { bytes(text.data, text.len) }?;
         str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
     };
@@ -232,7 +236,7 @@ fn settings(options: &OrbgateGateOptions, no_stale: bool) -> OrStatus<FetchSetti
     Ok(settings)
 }
 
-/// An option that cannot be.
+/// An invalid option.
 pub(super) fn invalid(error: &dyn core::error::Error) -> OrbgateError {
     OrbgateError::new(OrbgateStatus::InvalidConfiguration, None, error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A request as it came.
+//! A request as received.
 
 use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,42 +11,46 @@ use crate::flags::ORBGATE_ALLOW_BONUS_ORBS;
 use crate::status::{OrStatus, OrbgateStatus};
 use crate::text::OrbgateStr;
 
-/// In `OrbgateGateRequest.flags`: the answer has a line for an audit.
+/// In `OrbgateGateRequest.flags`: the result includes a line for an audit log.
 pub const ORBGATE_WITH_AUDIT: u32 = 4;
 
-/// In `OrbgateGateRequest.flags`: a thread does nothing else while this request waits for keys, as in a server with a thread for
-/// each request. Only one such request waits for longer than a second.
+/// In `OrbgateGateRequest.flags`: a thread blocks while this request waits for keys, as in a server with one thread per
+/// request. Only one such request waits for longer than a second.
 pub const ORBGATE_HOLDS_THREAD: u32 = 8;
 
-/// In `OrbgateGateRequest.matched`: no router is outside the gate.
+/// In `OrbgateGateRequest.matched`: no router runs before the gate.
 pub const ORBGATE_MATCHED_NOTHING: u32 = 0;
-/// In `OrbgateGateRequest.matched`: a router has taken the route of `path_template`. A request that another route would allow is denied.
+/// In `OrbgateGateRequest.matched`: a router has chosen the route of `path_template`. An otherwise allowed request is
+/// denied if its allowed route is a different one.
 pub const ORBGATE_MATCHED_TEMPLATE: u32 = 1;
-/// In `OrbgateGateRequest.matched`: the router doesn't report a route, for example for a fallback. A request that would be allowed is denied.
+/// In `OrbgateGateRequest.matched`: the router doesn't report a route, for example for a fallback. An otherwise allowed
+/// request is denied.
 pub const ORBGATE_MATCHED_UNKNOWN: u32 = 2;
 
-/// A request as it came over the wire: nothing of it is decoded, stripped or joined.
+/// A request as received over the wire. Don't decode, strip or join any part of it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateGateRequest {
     /// Set it to `sizeof(OrbgateGateRequest)`, or use `orbgate_gate_request_init()`.
     pub struct_size: u32,
-    /// 0, or of `ORBGATE_ALLOW_BONUS_ORBS`, `ORBGATE_WITH_AUDIT` and `ORBGATE_HOLDS_THREAD`.
+    /// 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS`, `ORBGATE_WITH_AUDIT` and
+    /// `ORBGATE_HOLDS_THREAD`.
     pub flags: u32,
     /// The method.
     pub method: OrbgateStr,
     /// The target: path and query, in the bytes of the request line or of `:path`.
     pub target: OrbgateStr,
-    /// Every value of `Authorization`, one item per header line.
+    /// Every value of `Authorization`, one item for each header line.
     pub authorization: *const OrbgateStr,
-    /// How many.
+    /// The number of values.
     pub authorization_count: usize,
-    /// The names of all headers, or at least those that contain `method`, in any letter case: a header can override the method.
+    /// The names of all headers, or at least those that contain `method`, in any letter case, because a header can
+    /// override the method.
     pub header_names: *const OrbgateStr,
-    /// How many.
+    /// The number of names.
     pub header_name_count: usize,
-    /// With `ORBGATE_MATCHED_TEMPLATE` the template that the router has taken, with the prefix of its router, written as the gate's
-    /// options say; else no string.
+    /// With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the syntax that
+    /// the gate's options select; otherwise no string.
     pub path_template: OrbgateStr,
     /// An `ORBGATE_MATCHED_*` number.
     pub matched: u32,
@@ -54,15 +58,15 @@ pub struct OrbgateGateRequest {
     pub reserved: u32,
     /// Every value of `Upgrade`, one item for each line of the header. A request that lists `h2c` is denied.
     pub upgrade: *const OrbgateStr,
-    /// How many.
+    /// The number of values.
     pub upgrade_count: usize,
     /// Every value of `Origin`, one item for each line of the header.
     pub origin: *const OrbgateStr,
-    /// How many.
+    /// The number of values.
     pub origin_count: usize,
     /// Every value of `Access-Control-Request-Method`, one item for each line of the header.
     pub access_control_request_method: *const OrbgateStr,
-    /// How many.
+    /// The number of values.
     pub access_control_request_method_count: usize,
 }
 
@@ -91,15 +95,15 @@ enum HeldMatch {
 }
 
 impl<'a> Asked<'a> {
-    /// The caller's, with a template of that style.
+    /// The caller's request, whose template has this syntax.
     pub(super) unsafe fn read(
         request: *const OrbgateGateRequest,
         style: TemplateStyle,
     ) -> OrStatus<Self> {
         const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let request = unsafe { read_sized(request) }?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let text = |text: OrbgateStr| unsafe { bytes(text.data, text.len) };
         const KNOWN: u32 = ORBGATE_ALLOW_BONUS_ORBS | ORBGATE_WITH_AUDIT | ORBGATE_HOLDS_THREAD;
         if request.flags & !KNOWN != 0 || request.reserved != 0 {
@@ -117,7 +121,7 @@ impl<'a> Asked<'a> {
             _ => return Err(INVALID),
         };
         let texts = |list: *const OrbgateStr, count: usize| {
-            // SAFETY: the caller's, see the preamble.
+            // SAFETY: the caller guarantees it, see the preamble.
             let list: &'a [OrbgateStr] = unsafe { slice(list, count) }?;
             list.iter().map(|it| text(*it)).collect::<OrStatus<_>>()
         };
@@ -157,13 +161,13 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether the answer has a line for an audit.
+    /// Whether the result includes a line for an audit log.
     pub(super) const fn has_audit(&self) -> bool {
         self.flags & ORBGATE_WITH_AUDIT != 0
     }
 }
 
-/// The time, by two clocks.
+/// The time on two clocks.
 pub(super) fn now(unix_ms: u64, monotonic_ms: u64) -> OrStatus<Now> {
     Ok(Now {
         time: time(unix_ms)?,
@@ -176,7 +180,7 @@ fn time(unix_ms: u64) -> OrStatus<SystemTime> {
     time.ok_or(OrbgateStatus::InvalidArgument)
 }
 
-/// A span as milliseconds.
+/// A duration in milliseconds.
 pub(super) fn milliseconds(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The routes of a service, compared with those of its policy; and the one flag of a body.
+//! Compares the routes of a service with the routes of its policy, and reads one flag of a body.
 
 use core::ffi::c_char;
 
@@ -16,10 +16,11 @@ use crate::text::OrbgateStr;
 
 /// The service has a route that the policy lacks: no gate protects it.
 pub const ORBGATE_DIFFERENCE_UNDECLARED: u32 = 1;
-/// The policy has a route that the service lacks, which is harmless where several services share a policy.
+/// The policy has a route that the service lacks. This is harmless if several services share a policy.
 pub const ORBGATE_DIFFERENCE_UNSERVED: u32 = 2;
 
-/// How the routes of a service and those of its policy differ. Immutable; the caller owns it.
+/// The differences between the routes of a service and of its policy. Immutable; the caller owns
+/// it.
 #[derive(Debug)]
 pub struct OrbgateRouteDifferences {
     differ: RoutesDiffer,
@@ -33,9 +34,9 @@ pub struct OrbgateRouteDifference {
     pub struct_size: u32,
     /// An `ORBGATE_DIFFERENCE_*` number.
     pub kind: u32,
-    /// The route, as `GET /users/export`.
+    /// The route, for example `GET /users/export`.
     pub route: OrbgateStr,
-    /// The policy's route that decides the requests of an undeclared one; no string where they are denied.
+    /// The policy's route that decides the requests of an undeclared route; no string if they are denied.
     pub decided_as: OrbgateStr,
 }
 
@@ -44,10 +45,10 @@ unsafe impl Sized32 for OrbgateRouteDifference {
     const FIRST_SIZE: usize = first_size(40, 24);
 }
 
-/// Compares the routes of a service, a method and a template each, with those of a policy: call it at the start and in tests.
-/// `templates_written` is an `ORBGATE_TEMPLATES_*` number. `*out` is null where they have the same routes.
+/// Compares the routes of a service, each a method and a template, with the routes of a policy. Call it at startup and
+/// in tests. `templates_written` is an `ORBGATE_TEMPLATES_*` number. `*out` is null if the routes are the same.
 ///
-/// Ownership: `*out` is the caller's, to free with `orbgate_route_differences_free`. Everything else is only read; `methods` and
+/// Ownership: the caller owns `*out` and frees it with `orbgate_route_differences_free`. Everything else is only read; `methods` and
 /// `path_templates` are arrays of `count` strings.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
@@ -62,14 +63,15 @@ pub unsafe extern "C" fn orbgate_engine_check_routes(
 ) -> OrbgateStatus {
     guard(|| {
         let style = templates(templates_written)?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { compare(engine, None, methods, path_templates, count, style, out) }
     })
 }
 
-/// The same with the public routes of a gate, and with templates written as its options say.
+/// Compares routes like `orbgate_engine_check_routes`, but also with the public routes of a gate,
+/// and with templates in the syntax that its options select.
 ///
-/// Ownership: as `orbgate_engine_check_routes`.
+/// Ownership: as for `orbgate_engine_check_routes`.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -82,10 +84,10 @@ pub unsafe extern "C" fn orbgate_gate_check_routes(
     out: *mut *mut OrbgateRouteDifferences,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let gate = unsafe { shared(gate)? };
         let (public, style) = (gate.gate.rules().public.as_deref(), gate.templates);
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { compare(engine, public, methods, path_templates, count, style, out) }
     })
 }
@@ -99,7 +101,7 @@ unsafe fn compare(
     style: TemplateStyle,
     out: *mut *mut OrbgateRouteDifferences,
 ) -> OrStatus<()> {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     let (engine, methods, texts, out) = unsafe {
         (
             shared(engine)?,
@@ -109,7 +111,7 @@ unsafe fn compare(
         )
     };
     let text = |text: &OrbgateStr| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { bytes(text.data, text.len) }?;
         str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
     };
@@ -124,15 +126,15 @@ unsafe fn compare(
     let differ = differ.map_or(core::ptr::null_mut(), |differ| {
         into_owned(OrbgateRouteDifferences { differ })
     });
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { out.write(differ) }
     Ok(())
 }
 
-/// One of the differences: first those that the policy lacks, then those that the service lacks. Returns
-/// `ORBGATE_STATUS_NOT_FOUND` where there are not more than `index`.
+/// Returns one of the differences: first the routes that the policy lacks, then those that the service
+/// lacks. Returns `ORBGATE_STATUS_NOT_FOUND` if there are at most `index` differences.
 ///
-/// Ownership: the strings in `out` are those of `differences` and live as long as it.
+/// Ownership: `differences` owns the strings in `out`, which are valid as long as `differences`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -142,7 +144,7 @@ pub unsafe extern "C" fn orbgate_route_difference(
     out: *mut OrbgateRouteDifference,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let differ = unsafe { &shared(differences)?.differ };
         let undeclared = differ.undeclared();
         let beyond = index.checked_sub(undeclared.len());
@@ -163,23 +165,23 @@ pub unsafe extern "C" fn orbgate_route_difference(
             route: OrbgateStr::new(route),
             decided_as: OrbgateStr::optional(decided_as),
         };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &difference) }
     })
 }
 
-/// Frees what `orbgate_engine_check_routes` gave. Null is fine.
+/// Frees the result of `orbgate_engine_check_routes`. Null is fine.
 ///
-/// Ownership: takes `differences`; its strings are gone.
+/// Ownership: takes `differences`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_route_differences_free(differences: *mut OrbgateRouteDifferences) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { drop_owned(differences) }
 }
 
-/// Whether a whole body is a JSON object that says `"allowBonusOrbsUse": true`, once: `*out` is 1 or 0. Then give the request the
-/// flag `ORBGATE_ALLOW_BONUS_ORBS`.
+/// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
+/// it is 1, set the flag `ORBGATE_ALLOW_BONUS_ORBS` for the request.
 ///
 /// Ownership: nothing; `body` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
@@ -191,9 +193,9 @@ pub unsafe extern "C" fn orbgate_allows_bonus_orbs(
     out: *mut u8,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let (body, out) = unsafe { (bytes(body, body_len)?, Out::new(out)?) };
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(allows_bonus_orbs(body).into()) }
         Ok(())
     })

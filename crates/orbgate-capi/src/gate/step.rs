@@ -1,4 +1,4 @@
-//! What comes of a question: an answer, or what the host must do first.
+//! The next step of a request: its result, or work that the host must do first.
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
@@ -16,19 +16,20 @@ use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 use crate::token::TOKEN_KIND_NONE;
 
-/// In `OrbgateStepInfo.kind`: the answer.
+/// In `OrbgateStepInfo.kind`: the result.
 pub const ORBGATE_STEP_ANSWER: u32 = 1;
-/// In `OrbgateStepInfo.kind`: keys must come first. Fetch what `orbgate_gate_next_fetch` has, wait until `orbgate_gate_is_over`
-/// says so, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
+/// In `OrbgateStepInfo.kind`: the request needs keys. Perform the fetches of `orbgate_gate_next_fetch`, wait until
+/// `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
 pub const ORBGATE_STEP_WAIT: u32 = 2;
-/// In `OrbgateStepInfo.kind`: check this signature, and tell `orbgate_gate_checked` whether it is right.
+/// In `OrbgateStepInfo.kind`: check this signature, and report to `orbgate_gate_checked` whether it is
+/// valid.
 pub const ORBGATE_STEP_CHECK_SIGNATURE: u32 = 3;
 
-/// What comes of a question to a gate. Immutable; the caller owns it.
+/// The next step of a request to a gate. Immutable; the caller owns it.
 #[derive(Debug)]
 pub struct OrbgateStep {
     pub(super) state: State,
-    /// The answer has a line for an audit.
+    /// The result includes a line for an audit log.
     pub(super) has_audit: bool,
 }
 
@@ -39,7 +40,7 @@ pub(super) enum State {
     Check(Checking),
 }
 
-/// An answer without its engine.
+/// A result without its engine.
 #[derive(Debug)]
 pub(super) struct Answered {
     decision: OrbgateDecision,
@@ -51,7 +52,7 @@ pub(super) struct Answered {
     token: Option<Known>,
 }
 
-/// What is known of a token.
+/// The properties of a verified token.
 #[derive(Debug)]
 struct Known {
     token: VerifiedToken,
@@ -59,7 +60,7 @@ struct Known {
     fingerprint: String,
 }
 
-/// What comes of a question. Fields of another kind of step are 0, and strings of it no string.
+/// The properties of a step. Fields of other kinds of steps are 0, and their strings are no string.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateStepInfo {
@@ -71,54 +72,57 @@ pub struct OrbgateStepInfo {
     pub attempt: u64,
     /// When it ends even without a report, on the monotonic clock.
     pub until_ms: u64,
-    /// The algorithm of the signature to check, as in `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt
-    /// as long as its hash. It fits the key, and key and signature have their right form and length.
+    /// The algorithm of the signature to check, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518
+    /// §3.4); PSS has a salt as long as its hash. The algorithm fits the key, and key and signature have a valid form
+    /// and length.
     pub algorithm: OrbgateStr,
-    /// The key as a JWK with only its required members: equal keys have equal strings, so keep what you have imported. If it cannot
-    /// be imported, the signature is wrong.
+    /// The key as a JWK with only its required members. Equal keys have equal strings, so you can cache imported keys.
+    /// If the key can't be imported, the signature is invalid.
     pub key: OrbgateStr,
-    /// What was signed.
+    /// The signed bytes.
     pub message: OrbgateStr,
     /// The signature: bytes.
     pub signature: OrbgateStr,
-    /// The decision. Only `ORBGATE_EFFECT_ALLOW` lets the request through.
+    /// The decision. Only `ORBGATE_EFFECT_ALLOW` permits the request.
     pub decision: OrbgateDecision,
-    /// The status to answer a denial with, and no body; 0 for an allow.
+    /// The status of the response to a denied request, which has no body; 0 for an allow.
     pub http_status: u32,
-    /// An `OrbgateTokenKind` of the token, `ORBGATE_TOKEN_KIND_NONE` where none is right.
+    /// The `OrbgateTokenKind` of the token; `ORBGATE_TOKEN_KIND_NONE` if there is no valid token.
     pub token_kind: u32,
-    /// The `WWW-Authenticate` of a denial; no string where it has none.
+    /// The `WWW-Authenticate` header of a denial; no string if it has none.
     pub www_authenticate: OrbgateStr,
-    /// The `Allow` of a denial; no string where it has none.
+    /// The `Allow` header of a denial; no string if it has none.
     pub allow: OrbgateStr,
     /// Why the token is rejected, such as `expired`: only for logs and counters.
     pub refused: OrbgateStr,
-    /// Where the router went instead of the allowed route, of no bytes where it did not say: count it. No string where they agree.
+    /// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count
+    /// it. No string if they agree.
     pub misrouted: OrbgateStr,
-    /// With `ORBGATE_WITH_AUDIT` a line of JSON for an audit, without the end of the line.
+    /// With `ORBGATE_WITH_AUDIT`, a JSON line for an audit log, without a line feed.
     pub audit: OrbgateStr,
-    /// The token's scopes, with one space between two.
+    /// The token's scopes, separated by single spaces.
     pub scopes: OrbgateStr,
     /// The issuer.
     pub issuer: OrbgateStr,
-    /// Whom it is about (`sub`).
+    /// The subject (`sub`).
     pub subject: OrbgateStr,
-    /// The client that it was issued to.
+    /// The client that the token was issued to.
     pub client: OrbgateStr,
     /// The party that acts for the subject (`act`).
     pub actor: OrbgateStr,
-    /// Its own name (`jti`).
+    /// The token's own id (`jti`).
     pub id: OrbgateStr,
-    /// A name that reveals nothing of it: 16 hexadecimal digits.
+    /// An id that reveals nothing about the token: 16 hexadecimal digits.
     pub fingerprint: OrbgateStr,
-    /// When it expires, in milliseconds since 1970.
+    /// When the token expires, in milliseconds since 1970.
     pub expires_ms: u64,
     /// The decision packed, as with `ORBGATE_PACK_ABOUT`.
     pub packed: u64,
-    /// The token's scopes interned, for further questions to the engine that has answered; null without a token. It is the step's:
+    /// The token's interned scopes, for further decisions by the same engine; null without a token. The step owns it;
     /// `orbgate_scope_set_retain` keeps it.
     pub scope_set: *const OrbgateScopeSet,
-    /// The template of an allowed request that needs no token, because its decision names no route; else no string.
+    /// The template of an allowed request that needs no token, because its decision names no route; otherwise no
+    /// string.
     pub public_template: OrbgateStr,
 }
 
@@ -154,7 +158,7 @@ impl Answered {
         let audit = audited.map(|time_ms| {
             let token = AuditToken::from(&answer.credentials);
             let line = AuditLine::new(time_ms, &answer.decision, token);
-            // String and numbers: there is nothing that JSON does not have.
+            // Strings and numbers, which JSON can always represent.
             serde_json::to_string(&line).map_err(|_| OrbgateStatus::Panic)
         });
         let refused = answer.refused();
@@ -269,9 +273,10 @@ impl OrbgateStepInfo {
     }
 }
 
-/// What a step says.
+/// Returns the properties of a step.
 ///
-/// Ownership: the strings and the scope set in `out` are the step's and live as long as it.
+/// Ownership: the step owns the strings and the scope set in `out`, which are valid as long as the
+/// step.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -280,19 +285,20 @@ pub unsafe extern "C" fn orbgate_step_info(
     out: *mut OrbgateStepInfo,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         let step = unsafe { shared(step) }?;
-        // SAFETY: the caller's, see the preamble.
+        // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &OrbgateStepInfo::of(&step.state)) }
     })
 }
 
-/// Frees a step, at any time: a request whose caller goes away leaves nothing. Null is fine.
+/// Frees a step. You can do this at any time, for example when the client disconnects. Null is
+/// fine.
 ///
-/// Ownership: takes `step`; its strings are gone.
+/// Ownership: takes `step`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_free(step: *mut OrbgateStep) {
-    // SAFETY: the caller's, see the preamble.
+    // SAFETY: the caller guarantees it, see the preamble.
     unsafe { drop_owned(step) }
 }

@@ -1,5 +1,5 @@
-//! What a host asks a gate for where the library is a WebAssembly module: a question and all that comes of it in one call, because each
-//! call costs. The host hashes tokens, too, as it checks signatures.
+//! Combined functions for hosts of the WebAssembly module: one call starts a request and returns everything about the
+//! next step, because each call is expensive. The host also hashes tokens, as it already checks signatures.
 
 use super::question::{OrbgateGate, checked, orbgate_gate_ask};
 use super::request::OrbgateGateRequest;
@@ -9,20 +9,20 @@ use crate::engine::OrbgateEngine;
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A step and what it says.
+/// A step and its properties.
 /// cbindgen:ignore
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateWasmStep {
     step: *mut OrbgateStep,
-    /// The token of a step that asks for the check of a signature, to be hashed by a host that has instructions for it.
+    /// The token of a step that requires a signature check, for a host that has instructions for hashing.
     token: OrbgateStr,
-    /// 1 where `orbgate_gate_next_fetch` may have something.
+    /// 1 if `orbgate_gate_next_fetch` might return a fetch.
     may_fetch: u32,
     info: OrbgateStepInfo,
 }
 
-/// As `orbgate_gate_ask`. Before it frees a step that is over, or null.
+/// Like `orbgate_gate_ask`. First frees `step` if it isn't null.
 /// cbindgen:ignore
 #[must_use]
 #[unsafe(no_mangle)]
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn orbgate_wasm_gate_ask(
     out: *mut OrbgateWasmStep,
 ) -> OrbgateStatus {
     let mut step = core::ptr::null_mut();
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees it.
     unsafe {
         orbgate_step_free(over);
         match orbgate_gate_ask(gate, engine, request, unix_ms, monotonic_ms, &raw mut step) {
@@ -46,7 +46,8 @@ pub unsafe extern "C" fn orbgate_wasm_gate_ask(
     }
 }
 
-/// As `orbgate_gate_checked`, with the first 8 bytes of the token's SHA-256 as a number in the module's order of bytes.
+/// Like `orbgate_gate_checked`, with the first 8 bytes of the token's SHA-256 hash as a number in the module's byte
+/// order.
 /// cbindgen:ignore
 #[must_use]
 #[unsafe(no_mangle)]
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn orbgate_wasm_gate_checked(
 ) -> OrbgateStatus {
     let (hash, time) = (Some(hash.to_le_bytes()), (unix_ms, monotonic_ms));
     let mut next = core::ptr::null_mut();
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees it.
     unsafe {
         orbgate_step_free(over);
         match checked(gate, engine, step, is_right, hash, time, &raw mut next) {
@@ -73,7 +74,7 @@ pub unsafe extern "C" fn orbgate_wasm_gate_checked(
     }
 }
 
-/// What a step of a gate says, with its token.
+/// The properties of a step of a gate, with its token.
 /// cbindgen:ignore
 #[must_use]
 #[unsafe(no_mangle)]
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn orbgate_wasm_step(
     out: *mut OrbgateWasmStep,
 ) -> OrbgateStatus {
     guard(|| {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         let (gate, known) = unsafe { (shared(gate)?, shared(step.cast_const())?) };
         let out = Out::new(out)?;
         let token = match &known.state {
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn orbgate_wasm_step(
             may_fetch: gate.gate.keys().may_fetch().into(),
             info: OrbgateStepInfo::of(&known.state),
         };
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         unsafe { out.write(told) }
         Ok(())
     })

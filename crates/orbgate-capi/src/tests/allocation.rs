@@ -1,4 +1,4 @@
-//! What says that it does not allocate does not.
+//! Functions that are documented not to allocate don't.
 
 use core::mem::zeroed;
 use core::ptr::null_mut;
@@ -54,7 +54,7 @@ impl Drop for Shop {
     }
 }
 
-/// Counts the allocations of a call, the first and the second, on a thread that has called nothing before.
+/// Counts the allocations of a first and a second call, on a thread that hasn't called anything before.
 fn count(call: impl Fn(&Shop) + Send + Copy) -> Option<[u64; 2]> {
     let run = move || {
         let shop = Shop::new();

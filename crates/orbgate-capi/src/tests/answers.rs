@@ -1,4 +1,4 @@
-//! The answers that are there already are those that would be put together.
+//! Prepared decisions equal those that would be built.
 
 use orbgate::{Decision, Token, TokenKind};
 

@@ -1,4 +1,5 @@
-//! Caller-sized structs, and pointers that cannot be right. Each function × each null is tested in C.
+//! Caller-sized structs, and invalid pointers. The C tests pass null for each pointer of each
+//! function.
 
 use core::ptr::{null, null_mut};
 
@@ -10,7 +11,7 @@ use crate::engine::orbgate_engine_free;
 use crate::scope_set::orbgate_scope_set_free;
 use crate::token::OrbgateToken;
 
-/// A struct of this release, and the same of an earlier and a later one.
+/// A struct of this release, and versions of it from an earlier and a later release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 struct Now {
@@ -27,7 +28,7 @@ unsafe impl Sized32 for Now {
 struct Earlier {
     struct_size: u32,
     first: u32,
-    /// Not the library's to write.
+    /// The library must not write here.
     canary: u64,
 }
 
@@ -78,7 +79,7 @@ fn a_later_struct_must_not_say_more_than_is_known() {
     later.third = 7;
     let read = unsafe { read_sized((&raw const later).cast::<Now>()) };
     assert_eq!(read, Err(INVALID));
-    // What is written beyond what is known is nothing.
+    // The unknown part is filled with zeros.
     unsafe { write_sized((&raw mut later).cast::<Now>(), &now) }.unwrap();
     assert_eq!((later.now, later.third), (now, 0));
 }
@@ -159,7 +160,7 @@ fn bad_arguments_leave_the_output_alone() {
         let packed = orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, m, ml, interned, 0);
         assert_eq!((packed & 3, packed >> 48), (0, 1), "string and set");
         orbgate_scope_set_free(interned);
-        // Null is fine where the length is 0, and NUL is a byte like any other.
+        // Null is fine if the length is 0, and NUL is a byte like any other.
         let mut out = canary;
         let status = orbgate_engine_decide(engine, null(), 0, null(), 0, null(), 0, &mut out);
         assert_eq!((status, out.effect, out.reason), (OK, 1, 1));

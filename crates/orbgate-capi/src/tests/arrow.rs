@@ -1,4 +1,4 @@
-//! A table over the Arrow C data interface is a loop of single decisions.
+//! A table through the Arrow C data interface gives the same as a loop of single decisions.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::null;
@@ -10,7 +10,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::orbgate_engine_free;
 use crate::token::OrbgateToken;
 
-/// An array with its schema and all that they point to. Some rows stand before the first, as in a slice.
+/// An array with its schema, and all that they point to. Some rows precede the first, as in a slice.
 pub(super) struct Column {
     schema: ArrowSchema,
     array: ArrowArray,
@@ -90,7 +90,7 @@ impl Column {
     }
 }
 
-/// A bitmap; the rows before the first are set.
+/// A bitmap; the bits of rows before the first are set.
 fn bits(rows: impl Iterator<Item = bool>) -> Vec<u8> {
     let mut bytes = vec![0_u8; 16];
     for (at, bit) in [true; BEFORE].into_iter().chain(rows).enumerate() {
@@ -99,7 +99,7 @@ fn bits(rows: impl Iterator<Item = bool>) -> Vec<u8> {
     bytes
 }
 
-/// A table of columns, with what keeps it alive.
+/// A table of columns, with everything that keeps it alive.
 pub(super) struct Table {
     pub(super) schema: ArrowSchema,
     pub(super) array: ArrowArray,
@@ -107,7 +107,7 @@ pub(super) struct Table {
     _validity: Column,
 }
 
-/// Drops the first rows of its columns, which have them already sliced off once.
+/// Drops the first rows of its columns, which are already sliced once.
 pub(super) fn table(columns: &[Column], skip: usize, valid: &[bool]) -> Table {
     let arrays: Vec<_> = columns
         .iter()
@@ -171,7 +171,7 @@ const SCOPES: [Option<&str>; 5] = [
 ];
 const BONUS: [Option<bool>; 5] = [Some(true), Some(false), Some(true), Some(true), None];
 
-/// Methods and targets: enough for a table.
+/// Methods and targets, which are enough for a table.
 pub(super) fn some_columns() -> Vec<Column> {
     vec![
         Column::texts(c"method", &METHODS, false),

@@ -1,4 +1,4 @@
-//! Questions: the rows that the command answers too, and what is refused.
+//! Questions: the rows that the command also answers, and invalid arguments.
 
 use core::ptr::{null, null_mut};
 
@@ -9,7 +9,7 @@ use crate::error::{OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
-/// The answer, or the status and the message of the error.
+/// The result, or the status and the error message.
 #[expect(
     clippy::panic_in_result_fn,
     reason = "a test checks what the library writes"
@@ -99,7 +99,7 @@ fn what_cannot_be_answered_is_an_error() {
     let mut answer: *mut OrbgateAnswer = null_mut();
     let (data, len) = text("table");
     unsafe {
-        // Not UTF-8, no arguments, no place for the answer, and nobody who reads the error.
+        // Invalid UTF-8, no arguments, no room for the result, and no receiver for the error.
         let bad = [0xff_u8];
         let nobody = null_mut();
         let status = orbgate_engine_ask(

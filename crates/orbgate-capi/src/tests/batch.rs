@@ -1,4 +1,4 @@
-//! A batch is a loop of single decisions.
+//! A batch gives the same as a loop of single decisions.
 
 use core::ptr::{null, null_mut};
 
@@ -45,7 +45,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 struct Owned(Vec<u8>, Vec<u32>);
 
 impl Owned {
-    /// With some bytes before the first string, as a slice of a longer column has.
+    /// With some bytes before the first string, as in a slice of a longer column.
     fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let (mut data, mut offsets) = (b"sliced off".to_vec(), Vec::new());
         offsets.push(data.len() as u32);
@@ -161,7 +161,7 @@ fn what_stands_under_a_null_is_not_looked_at() {
     let method = Owned::new(["GET"; 3].into_iter());
     let target = Owned::new([TARGETS[0]; 3].into_iter());
     let held = set(engine, SCOPES[0]);
-    // Aligned, and nothing is there.
+    // Aligned, but points to nothing.
     let gone = core::ptr::dangling();
     let sets = [held.cast_const(), gone, held];
     let mut batch = empty();

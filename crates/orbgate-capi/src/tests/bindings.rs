@@ -1,4 +1,4 @@
-//! The bits of a packed decision, as Go, Java and Node take them apart by hand.
+//! The bits of a packed decision, as Go, Java and Node unpack them by hand.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::packed;
 
-/// An integer of their sources, and at which bit of a packed decision it starts.
+/// An integer variable in their sources, and the bit of a packed decision at which it starts.
 type Integer = (&'static str, u32);
 
-/// Folders, what files there are called, and the integers.
+/// Folders, file extensions, and the integers.
 const SOURCES: [(&str, &str, &[Integer]); 3] = [
     ("bindings/go/orbgate", "go", &[("packed", 0)]),
     ("bindings/java/src/main", "java", &[("packed", 0)]),
-    // In two halves: numbers of JavaScript have 32 bits in this arithmetic.
+    // In two halves, because JavaScript's bitwise arithmetic has 32 bits.
     ("bindings/node/lib", "js", &[("low", 0), ("high", 32)]),
 ];
 
@@ -50,14 +50,14 @@ fn parts_of_integers_are_found() {
         [(0, 3), (2, 15)]
     );
     assert_eq!(found("unpacked & 3; packed = 7; packed >> by"), []);
-    // Without a mask: the rest of 32 bits.
+    // Without a mask, the field is the rest of the 32 bits.
     assert_eq!(
         parts("low >>> 14;", "low", 0).collect::<Vec<_>>(),
         [(14, 0x3ffff)]
     );
 }
 
-/// The files of a folder and those below it.
+/// The files in a folder and its subfolders.
 fn sources(folder: &Path, extension: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -90,7 +90,7 @@ fn parts<'l>(line: &'l str, name: &'l str, start: u32) -> impl Iterator<Item = (
     })
 }
 
-/// A number, decimal or hexadecimal, and what follows it.
+/// A number, decimal or hexadecimal, and the rest of the string.
 fn number(text: &str) -> Option<(u64, &str)> {
     let text = text.trim_start();
     let end = text

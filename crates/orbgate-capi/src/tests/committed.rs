@@ -1,4 +1,5 @@
-//! Committed files that are made of the crate: `cargo xtask codes` writes them, with `ORBGATE_UPDATE` set, and tests compare.
+//! Committed files that are generated from the crate. `cargo xtask codes` writes them, by setting `ORBGATE_UPDATE`, and
+//! tests compare them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

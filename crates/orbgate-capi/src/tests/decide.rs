@@ -1,4 +1,4 @@
-//! Every way to a decision gives the core's.
+//! Every way of making a decision gives the core's decision.
 
 use core::ffi::c_char;
 use core::ptr::null;
@@ -88,7 +88,7 @@ fn a_decision_is_the_cores_in_every_form() {
     }
 }
 
-/// The decision, and what the packed form of it unpacks to, say what the core's says.
+/// The decision, and the result of packing and unpacking it, match the core's.
 fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decision<'_>) {
     assert_eq!(found.effect == 2, expected.is_allow());
     assert_eq!(found.reason, expected.reason() as u8);
@@ -154,7 +154,7 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
     assert_eq!(&unpacked, found);
 }
 
-/// What `Allow` lists for a 405.
+/// The value of a 405's `Allow` header.
 fn declared(decision: &Decision<'_>) -> Option<String> {
     let Decision::Deny(deny) = decision else {
         return None;
@@ -171,7 +171,7 @@ fn words() -> OrbgateDecisionStrings {
     words
 }
 
-/// By the parts of an id, for a user.
+/// Passes the id in parts, for a user's token.
 unsafe fn decide_route_packed(
     engine: *const OrbgateEngine,
     id: OrbgateRouteId,
@@ -263,7 +263,7 @@ fn what_no_engine_packed_is_refused() {
     let invalid = OrbgateStatus::InvalidArgument;
     assert_eq!(refused(0, &mut out), invalid);
     assert_eq!(refused(5 << 48, &mut out), OrbgateStatus::Panic);
-    // An allow with a denial's reason, an unknown reason, a route beyond the last, a bit too many.
+    // An allow with a denial's reason, an unknown reason, a route after the last, an unknown bit.
     for packed in [
         2 | 8 << 48,
         2 | 31 << 48,
@@ -277,7 +277,7 @@ fn what_no_engine_packed_is_refused() {
     unsafe { orbgate_engine_free(engine) };
 }
 
-/// A decision is put into words by an engine of its own policy only.
+/// Only an engine of the same policy converts a decision to strings.
 #[test]
 fn words_need_the_same_policy() {
     let (engine, other) = (external(), compiled(SHOP));
@@ -301,7 +301,7 @@ fn words_need_the_same_policy() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// For any input: the core's decision, or a status alone.
+    /// For any input: the core's decision, or only a status.
     #[test]
     fn any_bytes_and_numbers_are_answered(
         method in prop::collection::vec(any::<u8>(), 0..20),
@@ -336,7 +336,8 @@ proptest! {
         unsafe { orbgate_engine_free(engine) };
     }
 
-    /// Whatever integer: a decision that packs to it again, or a status. Never an allow out of nothing.
+    /// For any integer: a decision that packs to the same integer, or a status. An invalid integer
+    /// never gives an allow.
     #[test]
     fn any_integer_is_unpacked_or_refused(packed in prop_oneof![any::<u64>(), 0..1_u64 << 53]) {
         let engine = external();

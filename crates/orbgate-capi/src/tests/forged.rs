@@ -1,4 +1,5 @@
-//! What no engine of a policy can have decided has no words, no methods, and cannot be unpacked.
+//! A decision that no engine of a policy can have made can't be converted to strings or unpacked,
+//! and has no methods.
 
 use std::collections::HashSet;
 
@@ -35,7 +36,7 @@ apis:
     scopes: { other: { orbs: 7, routes: [GET /c] } }
 ";
 
-/// Everything that engines of the policy decide.
+/// All decisions that engines of the policy make.
 fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
     let core = engine.engine();
     let scopes = ["", "read write unsaid own later other"];
@@ -82,7 +83,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             let made = decision.reason();
             let decision = OrbgateDecision::new(engine.policy(), &decision);
             all.insert(fields(&decision));
-            // Any reason of the same kind may be given.
+            // Any reason of the same kind is possible.
             for other in Reason::ALL.into_iter().filter(|it| kind(*it) == kind(made)) {
                 let http_status = other.status().unwrap_or(0);
                 let reason = other.number();
@@ -92,7 +93,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
                     ..decision
                 }));
             }
-            // Any rule may be broken, and any route of a template stands for it.
+            // Any rule can be broken, and any route of a template represents it.
             let details = Detail::ALL.map(Detail::number);
             for detail in details.into_iter().filter(|_| decision.detail != 0) {
                 all.insert(fields(&OrbgateDecision { detail, ..decision }));
@@ -105,7 +106,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
     all
 }
 
-/// What decides how a decision looks: what it names, and under which rule.
+/// The properties that determine the form of a decision: what it names, and under which rule.
 fn kind(reason: Reason) -> (Named, bool, bool, Option<Reason>) {
     let own = [
         Reason::MalformedRequest,
@@ -208,7 +209,7 @@ fn only_what_can_be_decided_has_words() {
     unsafe { orbgate_engine_free(made) };
 }
 
-/// Whether a decision has words, and methods, and can be unpacked: all or none.
+/// Whether a decision has strings and methods and can be unpacked: all or none of them.
 fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
     let mut words: OrbgateDecisionStrings = unsafe { core::mem::zeroed() };
     words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
@@ -223,7 +224,7 @@ fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
     };
     assert_eq!(said, declared);
     assert!(said == OK || said == INVALID);
-    // What is not packed may be wrong and is not seen there.
+    // Fields that aren't packed can be wrong without being noticed there.
     assert!(packed == OK || said != OK, "{decision:?}");
     assert!(
         packed != OK || said == OK || unpacked != *decision,

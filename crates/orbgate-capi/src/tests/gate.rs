@@ -1,4 +1,5 @@
-//! A gate from the inside, also under Miri: steps that are handed on, and what they own. Signatures are checked outside, by nobody.
+//! A gate tested from the inside, including under Miri: steps that are passed on, and what they own. Signature checks
+//! are only pretended.
 
 use core::mem::zeroed;
 use core::ptr::{null, null_mut};
@@ -67,7 +68,7 @@ fn info(step: *const OrbgateStep) -> OrbgateStepInfo {
     info
 }
 
-/// Gives the gate what it asks for; returns the URLs.
+/// Performs the gate's fetches, and returns the URLs.
 fn serve(gate: *const OrbgateGate, now: u64) -> Vec<String> {
     let discovery = format!(r#"{{"issuer":"{ISSUER}","jwks_uri":"{ISSUER}/jwks"}}"#);
     let (mut urls, mut fetch) = (Vec::new(), null_mut());
@@ -107,7 +108,7 @@ fn a_step_is_handed_on_until_it_is_the_answer() {
     let (gate, engine) = (new_gate(), external());
     let mut step = ask(gate, engine, 5);
     let found = info(step);
-    // The first attempt of the first of two issuers: its number is even.
+    // The first attempt for the first of two issuers has an even number.
     assert_eq!(
         (found.kind, found.attempt, found.until_ms),
         (ORBGATE_STEP_WAIT, 2, 5005)
@@ -150,7 +151,7 @@ fn a_step_is_handed_on_until_it_is_the_answer() {
     }
 }
 
-/// A call takes its step also if it is refused, and a step does not need its gate.
+/// A call takes its step even if it is rejected, and a step doesn't need its gate.
 #[test]
 fn steps_are_taken_and_outlive_their_gate() {
     let (gate, engine) = (new_gate(), external());
@@ -173,7 +174,8 @@ fn steps_are_taken_and_outlive_their_gate() {
     }
 }
 
-/// All at once: each issuer has an attempt, and the second has its address in the configuration.
+/// All at once: each issuer has an attempt, and the second issuer's address is in the
+/// configuration.
 #[test]
 fn a_start_asks_for_the_keys_of_every_issuer() {
     let gate = new_gate();

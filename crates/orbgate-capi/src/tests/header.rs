@@ -1,4 +1,4 @@
-//! The header: generated from these modules, committed, and complete.
+//! The header is generated from these modules, committed, and complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn the_header_is_current() {
     compare("bindings/c/include/orbgate.h", &generated());
 }
 
-/// A configuration that is not read would leave the header without its prefixes and checks.
+/// If the configuration weren't read, the header would lack its prefixes and checks.
 #[test]
 fn the_configuration_is_used() {
     let mut other = config();
@@ -49,7 +49,7 @@ fn every_function_states_its_contract() {
             .filter_map(|tag| tag.split_once(": "))
             .collect();
         let yes_no = ["yes", "no"];
-        let allocates = ["yes", "no", "once a thread"];
+        let allocates = ["yes", "no", "once per thread"];
         let costs = ["constant", "decision", "batch", "policy", "token", "keys"];
         let tags: [(&str, &[&str]); 4] = [
             ("Thread-safe", &["yes"]),
@@ -90,7 +90,8 @@ fn the_symbols_are_those_of_the_list() {
     );
 }
 
-/// `arguments.c` and `gate_arguments.c` of `bindings/c/tests` hand every null to every function that takes a pointer.
+/// `arguments.c` and `gate_arguments.c` in `bindings/c/tests` pass null for each pointer of every function that takes
+/// one.
 #[test]
 fn every_function_is_tested_from_c() {
     let tests = root().join("bindings/c/tests");
@@ -140,7 +141,7 @@ fn functions(header: &str) -> Vec<Function> {
     declarations.map(function).collect()
 }
 
-/// The header as the crate says it.
+/// The header, generated from the crate.
 pub(super) fn generated() -> String {
     header(config())
 }

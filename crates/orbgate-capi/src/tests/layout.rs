@@ -1,4 +1,4 @@
-//! `layout.tsv`: the numbers that bindings without a C compiler rely on, where pointers have 64 bits.
+//! `layout.tsv`: the numbers on which bindings without a C compiler rely, for 64-bit pointers.
 
 use core::mem::offset_of;
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ final class Layout {
 
 ";
 
-/// The lines of structs. A field that is not listed does not compile.
+/// The lines of structs. If a field isn't listed, the test doesn't compile.
 macro_rules! structs {
     ($($name:ident $({ $($field:ident)* })?)*) => {{
         let mut lines = Vec::new();
@@ -130,8 +130,8 @@ fn layout() -> String {
     format!("{HEAD}{}\n", lines.join("\n"))
 }
 
-/// The same for Java: a class for each struct, a constant for each code, a function for each packed field. Java takes part in no
-/// Arrow tables.
+/// The same for Java: a class for each struct, a constant for each code, a function for each packed field. Java doesn't
+/// use Arrow tables.
 fn java() -> String {
     let layout = layout();
     let rows = layout
@@ -160,7 +160,7 @@ fn java() -> String {
                     "\n    static int {name}(long packed) {{\n        return (int) (packed >> {low} & {mask:#x});\n    }}\n"
                 ));
             }
-            // A first size is of interest to the library alone.
+            // Only the library needs first sizes.
             _ => {}
         }
     }
@@ -179,7 +179,7 @@ fn first<T: Sized32>(name: &str) -> String {
     format!("first_size\t{name}\t{}", T::FIRST_SIZE)
 }
 
-/// The constants of the header, without `ORBGATE_`: `ORBGATE_NAME = 1,` and `#define ORBGATE_NAME 1`.
+/// The constants of the header without `ORBGATE_`: `ORBGATE_NAME = 1,` and `#define ORBGATE_NAME 1`.
 pub(super) fn constants() -> Vec<(String, String)> {
     let constant = |line: &str| {
         let line = line.trim().trim_end_matches(',');
@@ -215,7 +215,7 @@ fn the_layout_is_that_of_java() {
     );
 }
 
-/// Every struct of the header that has fields is listed, and its first size if it has one.
+/// Every struct of the header that has fields is listed, with its first size if it has one.
 #[test]
 fn every_struct_is_in_the_layout() {
     let layout = layout();
@@ -247,7 +247,7 @@ fn every_struct_is_in_the_layout() {
     );
 }
 
-/// Go's runtime aborts at a pointer into the first page, where Rust's own empty strings point.
+/// Go's runtime aborts on a pointer into the first page, which Rust's own empty strings contain.
 #[test]
 fn an_empty_string_has_the_address_of_a_byte() {
     for empty in [

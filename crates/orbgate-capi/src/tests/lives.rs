@@ -1,4 +1,4 @@
-//! Who owns what: engines, sets, handles and errors from birth to death, and the panic boundary.
+//! Ownership and lifetimes of engines, sets, handles and errors, and the panic boundary.
 
 use core::ptr::{null, null_mut};
 use std::path::Path;
@@ -178,7 +178,7 @@ fn every_diagnostic_of_a_policy_is_told() {
         assert_eq!(behind, OrbgateStatus::NotFound);
         orbgate_error_free(error);
         orbgate_error_free(null_mut());
-        // A caller that does not want the error need not take it.
+        // A caller that doesn't want the error can pass null.
         let status = orbgate_engine_from_yaml(data, len, &mut engine, null_mut());
         assert_eq!(status, OrbgateStatus::InvalidPolicy);
     }
@@ -207,7 +207,7 @@ fn a_file_that_is_not_there_is_an_io_error() {
     }
 }
 
-/// A pipe would make its reader wait, and a device may have no end.
+/// Reading a pipe could block, and a device might have no end.
 #[cfg(unix)]
 #[test]
 #[cfg_attr(miri, ignore = "the interpreter starts no programs")]
@@ -392,7 +392,7 @@ fn every_decision_of_a_handle_is_one_engines() {
             });
         }
         for swap in 0..swaps {
-            // Nobody but the handle keeps the compiled one: it ends under its readers.
+            // Only the handle owns the compiled engine, so it is freed while readers use it.
             let engine = if swap % 2 == 0 {
                 compiled(SHOP)
             } else {
@@ -411,7 +411,7 @@ fn every_decision_of_a_handle_is_one_engines() {
     }
 }
 
-/// The application's hook sees each panic, from whatever thread, and stays.
+/// The application's hook receives each panic, from any thread, and stays installed.
 #[test]
 fn the_panic_hook_is_the_applications() {
     use crate::status::guard;

@@ -1,4 +1,4 @@
-//! Tests from the inside; C and C++ test the library from the outside, in `bindings/`.
+//! Tests from the inside; the C and C++ tests in `bindings/` test the library from the outside.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::as_conversions,
@@ -93,7 +93,7 @@ fn text(text: &str) -> (*const c_char, usize) {
     (text.as_ptr().cast(), text.len())
 }
 
-/// What the library said, `-` for no string.
+/// The library's string; `-` for no string.
 fn said(text: OrbgateStr) -> String {
     if text.data.is_null() {
         assert_eq!(text.len, 0);

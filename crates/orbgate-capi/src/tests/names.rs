@@ -1,4 +1,4 @@
-//! Codes, names and versions are those of the core.
+//! Codes, names and versions match the core's.
 
 use orbgate::{Detail, Reason};
 

@@ -1,4 +1,4 @@
-//! `orbgate init`: a first policy, with its tests and the files for CI.
+//! `orbgate init`: creates a first policy, with its tests and the files for CI.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 
 use crate::output::{self, Exit, Stop, one_line};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-/// Each file with its text, in which `VERSION` is this program's.
+/// Each file with its contents, in which `VERSION` stands for this program's version.
 const FILES: [(&str, &str); 4] = [
     ("policy.yaml", include_str!("policy.yaml")),
     ("policy.test.yaml", include_str!("policy.test.yaml")),
@@ -28,7 +28,7 @@ const FILES: [(&str, &str); 4] = [
     (".pre-commit-config.yaml", include_str!("pre-commit.yaml")),
 ];
 
-/// Writes the files. It changes no file that exists.
+/// Writes the files. Never changes an existing file.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let mut outcome = Exit::Fine;
     for (name, text) in FILES {

@@ -1,4 +1,4 @@
-//! `orbgate lint`: what is legal in policies and likely not meant.
+//! `orbgate lint`: finds likely mistakes in valid policies.
 
 mod sarif;
 
@@ -13,7 +13,7 @@ use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     pub(crate) sarif: bool,
 }
 
-/// Other levels than those of the codes.
+/// Levels that override those of the codes.
 #[derive(Debug, Args)]
 pub(crate) struct Levels {
     /// Level of a code: `error`, `warning`, `note` or `off`
@@ -41,7 +41,7 @@ pub(crate) struct Levels {
     levels: Vec<(Code, Option<Level>)>,
 }
 
-/// `CODE=LEVEL`; no level is `off`.
+/// `CODE=LEVEL`; `None` means `off`.
 fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
     let (code, level) = text.split_once('=').ok_or("it is `CODE=LEVEL`")?;
     let code = Code::from_name(code).ok_or_else(|| {
@@ -56,10 +56,10 @@ fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
     }
 }
 
-/// A file, and what was found in it.
+/// A file, with its findings.
 pub(crate) struct Linted(pub(crate) answers::Linted);
 
-/// Looks at the files.
+/// Checks the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let (mut linted, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
                 &bytes,
                 &arguments.levels,
             )),
-            // The other files are looked at all the same.
+            // Continue with the other files.
             Err(message) => {
                 output::error(&message);
                 outcome = Exit::CouldNotRun;
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     } else {
         output::print(|out| linted.iter().try_for_each(|linted| linted.write(out)))?;
     }
-    // However many notes there are, they change no exit code.
+    // Notes never affect the exit code.
     if linted.iter().any(Linted::is_cut) {
         let message = "too many findings, or templates that overlap: not everything is listed";
         output::error(message);
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
 
 impl Linted {
     pub(crate) fn new(file: String, bytes: &[u8], levels: &Levels) -> Self {
-        // The last that is said of a code counts.
+        // If a code is given several times, the last level counts.
         let level = |code: Code| {
             let asked = levels.levels.iter().rev().find(|(known, _)| *known == code);
             asked.map_or(Some(code.level()), |(_, level)| *level)
@@ -113,24 +113,24 @@ impl Linted {
         ))
     }
 
-    /// What is not suppressed.
+    /// Findings that aren't suppressed.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Finding> {
         let list = self.0.findings.iter();
         list.filter(|finding| finding.suppressed.is_none())
     }
 
-    /// What is suppressed.
+    /// Suppressed findings.
     pub(crate) fn suppressed(&self) -> impl Iterator<Item = (&Finding, &str)> {
         let list = self.0.findings.iter();
         list.filter_map(|finding| Some((finding, finding.suppressed.as_deref()?)))
     }
 
-    /// Whether errors or warnings may be missing.
+    /// Whether errors or warnings might be missing.
     pub(crate) fn is_cut(&self) -> bool {
         self.0.cut.iter().any(|level| *level > Level::Note)
     }
 
-    /// Whether there is more than notes.
+    /// Whether there are findings other than notes.
     pub(crate) fn complains(&self) -> bool {
         !self.0.diagnostics.is_empty() || self.open().any(|finding| finding.level > Level::Note)
     }

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, the format in which code hosts take them.
+//! Findings as SARIF 2.1.0, the format that code hosts accept.
 
 use orbgate::Location;
 use orbgate_analysis::{Code, Finding};
@@ -9,10 +9,10 @@ use super::Linted;
 
 const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
 
-/// The rule that an invalid policy breaks.
+/// The rule for the errors of an invalid policy.
 const DIAGNOSTIC: &str = "diagnostic";
 
-/// One run over all files.
+/// One run for all files.
 pub(super) fn log(files: &[Linted]) -> Value {
     let rule = |id: &str, level: &str, text: &str| {
         json!({
@@ -83,7 +83,7 @@ fn location(file: &str, location: Location) -> Value {
     } })
 }
 
-/// All that a path need not escape in a reference (RFC 3986 §2.3), and the slash.
+/// All characters that needn't be escaped in a reference (RFC 3986 §2.3), and the slash.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -91,7 +91,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// A path as a reference.
+/// A path as a URI reference.
 fn uri(file: &str) -> String {
     utf8_percent_encode(file, ESCAPED).to_string()
 }

@@ -1,4 +1,4 @@
-//! `orbgate openapi` as people type it.
+//! The arguments of `orbgate openapi`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that are read.
+    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         match &self.action {
             Action::Import(import) => vec![&import.document],
@@ -87,7 +87,7 @@ pub(crate) struct Check {
     pub(crate) json: bool,
 }
 
-/// What a document leaves open.
+/// Settings that a document doesn't contain.
 #[derive(Debug, Args)]
 pub(crate) struct Open {
     /// Security scheme whose scopes are used, or roles if it is `http`
@@ -107,7 +107,7 @@ pub(crate) struct Open {
     pub(crate) orbs: Option<Orbs>,
 }
 
-/// What a call consumes, as a policy writes it.
+/// The orbs of a call, in the syntax of a policy.
 fn orbs(text: &str) -> Result<Orbs, String> {
     let amount = || {
         let amount: u64 = text.parse().ok()?;

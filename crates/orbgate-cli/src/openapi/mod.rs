@@ -1,4 +1,4 @@
-//! `orbgate openapi`: policies from OpenAPI documents, documents from policies, and where the two differ.
+//! `orbgate openapi`: converts OpenAPI documents to policies and back, and compares them.
 
 mod args;
 
@@ -44,7 +44,7 @@ fn import(import: &Import) -> Result<Exit, Stop> {
     )
 }
 
-/// Says on standard error what is left out: standard output has the policy.
+/// Reports on standard error what is left out, because standard output contains the policy.
 fn report(file: &str, imported: &Imported) {
     let file = one_line(file);
     output::explain(|out| {
@@ -127,7 +127,7 @@ fn check(check: &Check) -> Result<Exit, Stop> {
 
 fn read(path: &Path) -> Result<Vec<u8>, Stop> {
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
-    // One byte beyond the limit shows that there is more.
+    // One byte over the limit shows that the file is too large.
     input::read(path, limit.saturating_add(1)).map_err(Stop::Error)
 }
 

@@ -1,4 +1,4 @@
-//! `orbgate review` as people type it.
+//! The arguments of `orbgate review`.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that are read.
+    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         let files = [&self.old].into_iter().chain(&self.new);
         let files = files.chain(&self.tests);

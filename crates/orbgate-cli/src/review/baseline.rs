@@ -1,10 +1,10 @@
-//! Which findings are new: known is what the old policy has as often, on any line.
+//! Finds new findings: those that occur more often than in the old policy, on any line.
 
 use std::collections::HashMap;
 
 use orbgate_analysis::{Code, Finding};
 
-/// The findings that the old policy does not have.
+/// The findings that the old policy doesn't have.
 pub(crate) fn new<'a>(
     old: impl Iterator<Item = &'a Finding>,
     new: impl Iterator<Item = &'a Finding>,
@@ -24,7 +24,7 @@ pub(crate) fn new<'a>(
     new.filter(is_new).collect()
 }
 
-/// What a finding says, but for the numbers of lines.
+/// The contents of a finding without line numbers.
 fn key(finding: &Finding) -> (Code, String) {
     let mut parts = finding.message.split("line ");
     let mut message = parts.next().unwrap_or_default().to_owned();

@@ -1,6 +1,7 @@
-//! `orbgate review`: what a new version of a policy changes, costs and breaks, on one page.
+//! `orbgate review`: shows on one page what a new version of a policy changes, costs and breaks.
 //!
-//! In Markdown, all that comes from files is code: it can be no markup, and calls nobody by name.
+//! In Markdown, everything from files is written as code, so it can't contain markup or mention
+//! users.
 
 mod args;
 mod baseline;
@@ -25,14 +26,16 @@ use crate::test::{self, Report, Tested};
 
 pub(crate) use args::Arguments;
 
-/// Most bytes of each part in Markdown: GitHub takes comments of 65,536 characters.
+/// The maximum size of each part in Markdown, in bytes. GitHub comments have at most 65,536
+/// characters.
 const MOST_DIFF: usize = 30_000;
 const MOST_PART: usize = 8_000;
 const MOST_SUPPRESSED: usize = 4_000;
 
 /// Reviews the new policy.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
-    // Read once: a file that changes meanwhile must not make a page of two policies.
+    // Read only once, because a file that changes in the meantime must not mix two policies on one
+    // page.
     let levels = &arguments.levels;
     let (before, after) = match (&arguments.against, &arguments.new) {
         (None, Some(new)) => (
@@ -100,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 /// Why there is no comparison.
 const FAULTY: &str = "the old policy has errors, so all that the new one allows may be wider";
 
-/// A version of the policy: what lint says of it, and the policy itself, if it has no errors.
+/// A version of the policy: the results of lint and, if it has no errors, the policy itself.
 struct Version {
     linted: Linted,
     source: Option<Source>,
@@ -112,7 +115,7 @@ impl Version {
         Ok(Self::new(path.display().to_string(), &bytes, levels))
     }
 
-    /// The file as it is in a commit.
+    /// The file in a commit.
     fn committed(path: &Path, commit: &str, levels: &lint::Levels) -> Result<Self, Stop> {
         let bytes = git::read(path, commit).map_err(Stop::Error)?;
         let name = format!("{commit}:{}", path.display());
@@ -128,7 +131,7 @@ impl Version {
     }
 }
 
-/// What there is to say of a new file that is not a valid policy.
+/// Reports a new file that isn't a valid policy.
 fn invalid(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
     if arguments.json {
         print_json(&Answer {
@@ -163,9 +166,9 @@ fn push_diagnostics(page: &mut String, linted: &Linted) {
     push_rows(page, diagnostics, MOST_DIFF, "`orbgate check` lists all");
 }
 
-/// All that there is to say.
+/// The contents of the page.
 struct Page<'a> {
-    /// `None` where the old policy has errors.
+    /// `None` if the old policy has errors.
     compared: Option<&'a Compared<'a, 'a>>,
     before: &'a Linted,
     linted: &'a Linted,
@@ -206,7 +209,8 @@ impl Page<'_> {
             .try_for_each(|report| report.sum_up(out))
     }
 
-    /// What the arguments fail for: changes, findings, cases and properties, in words.
+    /// Why the command fails with these arguments: changes, findings, cases and properties, in
+    /// words.
     fn fails(&self, arguments: &Arguments) -> Vec<String> {
         let mut fails = match self.compared {
             Some(compared) => arguments.fail_on.found(&compared.answer),
@@ -254,7 +258,7 @@ impl Page<'_> {
         page
     }
 
-    /// What those pay whom both policies allow a call.
+    /// The cost changes for callers that both policies allow.
     fn costs(&self, page: &mut String) {
         let changes = self
             .compared
@@ -289,7 +293,7 @@ impl Page<'_> {
         push_rows(page, rows, MOST_PART, "`orbgate lint` lists all");
     }
 
-    /// What the new policy has and keeps quiet, and the old one did not.
+    /// The findings that the new policy suppresses and the old policy didn't.
     fn newly_suppressed(&self) -> Vec<(&Finding, &str)> {
         let known = self.before.suppressed().map(|(finding, _)| finding);
         let new = baseline::new(known, self.linted.suppressed().map(|(finding, _)| finding));
@@ -320,7 +324,7 @@ impl Page<'_> {
         }
         page.push_str("\n### Tests\n\n");
         let failed: Vec<_> = self.tested.iter().flat_map(failures).collect();
-        // Writing to a text cannot fail.
+        // Writing to a string can't fail.
         let _ = writeln!(page, "{}\n", test::failed_of(self.tested));
         let rows = failed
             .into_iter()
@@ -355,7 +359,7 @@ fn cost_row(change: &Change<'_, '_>) -> Option<String> {
     Some(format!("| {asked} | {before} | {after} | {cost} |\n"))
 }
 
-/// The cases that fail, each with how.
+/// The failing cases, each with the difference.
 fn failures(tested: &Tested<'_>) -> Vec<String> {
     let file = span(tested.file);
     let row = |tried: &orbgate_analysis::Tried<'_, '_>| {
@@ -381,7 +385,7 @@ fn failures(tested: &Tested<'_>) -> Vec<String> {
     failed.chain(tested.refuted().map(refuted)).collect()
 }
 
-/// What fails nothing and is to be known of the cases and properties.
+/// Warnings about cases and properties, which don't make the command fail.
 fn warnings(tested: &Tested<'_>) -> Vec<String> {
     let file = span(tested.file);
     let row = |(location, message): (orbgate::Location, String)| {
@@ -394,7 +398,7 @@ fn warnings(tested: &Tested<'_>) -> Vec<String> {
     tested.warnings().map(row).collect()
 }
 
-/// Adds rows up to a number of bytes, and says how many are left.
+/// Adds rows up to a number of bytes, and states how many are left out.
 fn push_rows(page: &mut String, rows: impl IntoIterator<Item = String>, most: usize, all: &str) {
     let mut rows = rows.into_iter().peekable();
     let mut room = most;
@@ -409,16 +413,16 @@ fn push_rows(page: &mut String, rows: impl IntoIterator<Item = String>, most: us
     }
 }
 
-/// All of it, as JSON.
+/// The whole page as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
-    /// Where there are some, nothing was compared.
+    /// If there are any, nothing was compared.
     old_diagnostics: Vec<&'a orbgate::policy::Diagnostic>,
-    /// Null where one of the policies has errors.
+    /// Null if one of the policies has errors.
     diff: Option<&'a Compared<'a, 'a>>,
     lint: &'a orbgate_analysis::ask::answers::Linted,
     tests: Vec<test::FileAnswer<'a>>,
     coverage: Vec<test::CoverageAnswer<'a>>,
-    /// Why the command ends with 1.
+    /// Why the command exits with 1.
     fails: &'a [String],
 }

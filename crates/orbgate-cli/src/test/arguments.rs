@@ -1,10 +1,10 @@
-//! `orbgate test` as people type it.
+//! The arguments of `orbgate test`.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// A number, with its sign if wanted.
+/// A number with an optional sign.
 fn percent(text: &str) -> Result<u8, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim_end();
     let percent = number.parse().ok().filter(|percent| *percent <= 100);

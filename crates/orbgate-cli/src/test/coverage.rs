@@ -1,4 +1,4 @@
-//! How much of a policy the cases cover.
+//! Measures how much of a policy the cases cover.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,11 @@ use serde::Serialize;
 use crate::output::{WARNING, count, one_line};
 use crate::policy_file::Source;
 
-/// What is covered of a policy.
+/// The coverage of a policy.
 pub(crate) struct Report<'a> {
     pub(super) source: &'a Source,
-    /// The rows of its table, with their locations and outcomes; last, without a location, the policy as a whole.
+    /// The rows of its table, with their locations and outcomes. The last row, without a location, is the policy
+    /// as a whole.
     pub(super) rows: Vec<Row>,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// How many rows are touched, and how many there are.
+    /// The number of covered rows, and the number of all rows.
     pub(crate) fn rows(&self) -> Share {
         let rows = self.rows.iter().filter(|row| row.location.is_some());
         Share {
@@ -49,7 +50,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// How many outcomes are covered, and how many there are.
+    /// The number of covered outcomes, and the number of all outcomes.
     pub(crate) fn outcomes(&self) -> Share {
         let outcomes = self.rows.iter().flat_map(|row| &row.outcomes);
         Share {
@@ -63,7 +64,7 @@ impl<'a> Report<'a> {
         covered.saturating_mul(100) >= total.saturating_mul(usize::from(threshold))
     }
 
-    /// What is not covered.
+    /// Lists the uncovered outcomes.
     pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
         for row in &self.rows {
             let lacking = row.lacking().join(", ");
@@ -82,7 +83,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// How much is covered, in one line.
+    /// Prints the coverage on one line.
     pub(crate) fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, outcomes) = (self.rows(), self.outcomes());
         let tenths = outcomes
@@ -109,14 +110,14 @@ impl Row {
         self.outcomes.iter().any(|outcome| outcome.times > 0)
     }
 
-    /// The outcomes that no case has covered.
+    /// The outcomes that no case covers.
     pub(super) fn lacking(&self) -> Vec<&'static str> {
         let lacking = self.outcomes.iter().filter(|outcome| outcome.times == 0);
         lacking.map(|outcome| outcome.name).collect()
     }
 }
 
-/// How much of all.
+/// A part of a total.
 #[derive(Serialize)]
 pub(crate) struct Share {
     pub(crate) covered: usize,

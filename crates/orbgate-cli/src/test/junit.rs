@@ -1,4 +1,4 @@
-//! Results as JUnit XML, as build servers show them.
+//! Results as JUnit XML, which build servers display.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::output::{Stop, one_line};
 
 type Xml = Writer<Vec<u8>>;
 
-/// The report: a suite for each file, a case for each case, named with its location.
+/// The report: a suite for each file, and a test case for each case, named with its location.
 pub(super) fn report(tested: &[Tested<'_>]) -> Result<Vec<u8>, Stop> {
     let mut xml = Xml::new_with_indent(Vec::new(), b' ', 4);
     match write(&mut xml, tested) {
@@ -68,7 +68,7 @@ fn property(xml: &mut Xml, tested: &Tested<'_>, proved: &Proved<'_, '_>) -> io::
     )
 }
 
-/// A test with its location and name, its warnings, and if it failed, with a message and lines.
+/// A test with its location, name and warnings. If it failed, also with a message and lines.
 fn test(
     xml: &mut Xml,
     tested: &Tested<'_>,
@@ -102,7 +102,7 @@ fn test(
     Ok(())
 }
 
-/// What build servers want to know of a suite, or of all.
+/// The counts of a suite or of all suites.
 fn counts(tested: &[Tested<'_>]) -> [(&'static str, String); 4] {
     let cases: usize = tested
         .iter()

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::Report;
 
-/// The tracefile. A row's number is its block, so rows that share a line are told apart. What names no row has
-/// no line, and is not in it.
+/// The tracefile. A row's number is its block, so rows on the same line remain distinct. Outcomes that name no
+/// row have no line and are left out.
 pub(super) fn report(reports: &[Report<'_>]) -> String {
     let mut text = String::from("TN:\n");
     for report in reports {
-        // Writing to a text cannot fail.
+        // Writing to a string can't fail.
         let _ = section(&mut text, report);
     }
     text

@@ -1,4 +1,4 @@
-//! `orbgate test`: cases of policies, and what they cover.
+//! `orbgate test`: runs test cases for policies, and measures their coverage.
 
 mod arguments;
 mod coverage;
@@ -22,7 +22,7 @@ use crate::policy_file::{READ_LIMIT, Source, in_file};
 pub(crate) use self::arguments::Arguments;
 pub(crate) use self::coverage::{Report, Share};
 
-/// A test file, and the location of its policy among the sources.
+/// A test file, and the index of its policy among the sources.
 pub(crate) struct File {
     name: String,
     suite: Suite,
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     })
 }
 
-/// Puts the cases to their policies.
+/// Runs the cases with their policies.
 pub(crate) fn try_all<'a>(
     files: &'a [File],
     sources: &'a [Source],
@@ -104,7 +104,7 @@ pub(crate) fn try_all<'a>(
     (tested, coverage.collect())
 }
 
-/// Reads the test files, and each of their policies once, unless a policy is given for all.
+/// Reads the test files, and each of their policies once, unless one policy is given for all.
 pub(crate) fn read(
     tests: &[PathBuf],
     given: Option<&Source>,
@@ -127,7 +127,8 @@ pub(crate) fn read(
                 (stop, _) => stop,
             }),
         };
-        // One file is one policy, however its path is written. The reader reports a missing file.
+        // The same file is the same policy, however its path is spelt. The reader reports a missing
+        // file.
         let key = policy
             .as_ref()
             .map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
@@ -167,12 +168,13 @@ impl<'a> Tested<'a> {
         self.cases.iter().filter(|tried| !tried.passed())
     }
 
-    /// Whether a case failed, or a property does not hold.
+    /// Whether a case failed, or a property doesn't hold.
     pub(crate) fn fails(&self) -> bool {
         self.failed().next().is_some() || self.refuted().next().is_some()
     }
 
-    /// What fails nothing and is to be known, each with its location: slips in the scopes of cases, and properties that say little.
+    /// Warnings, each with its location, which don't make the command fail: possible misspellings in the scopes of
+    /// cases, and properties that hold trivially.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = (Location, String)> {
         let slips = self.cases.iter().flat_map(|tried| {
             let slips = tried.slips.iter();
@@ -185,7 +187,7 @@ impl<'a> Tested<'a> {
         slips.chain(little)
     }
 
-    /// What there is: its cases, and its properties if it has some.
+    /// The number of cases and, if there are any, of properties.
     pub(crate) fn size(&self) -> String {
         let cases = count(self.cases.len(), "case");
         match (self.cases.len(), self.properties.len()) {
@@ -195,7 +197,7 @@ impl<'a> Tested<'a> {
         }
     }
 
-    /// The reason that was found, and the rule that decided.
+    /// The actual reason, and the rule that decided.
     fn why(&self, tried: &Tried<'_, '_>) -> String {
         let decision = &tried.decision;
         let detail = decision.detail().map(|detail| format!(" ({detail})"));
@@ -206,7 +208,7 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// Writes the cases and properties that fail, what is to be known, and how many there are.
+/// Writes the failing cases and properties, the warnings, and the totals.
 pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     let file = one_line(tested.file);
     for tried in tested.failed() {
@@ -238,7 +240,8 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
     }
 }
 
-/// How many cases and properties failed, of all: `3 of 5 cases and 1 of 2 properties failed`.
+/// The number of failed cases and properties out of all:
+/// `3 of 5 cases and 1 of 2 properties failed`.
 pub(crate) fn failed_of(tested: &[Tested<'_>]) -> String {
     let sum = |count: fn(&Tested<'_>) -> usize| tested.iter().map(count).sum::<usize>();
     let parts = [
@@ -260,7 +263,7 @@ pub(crate) fn failed_of(tested: &[Tested<'_>]) -> String {
     format!("{} failed", parts.join(" and "))
 }
 
-/// All of it, as JSON.
+/// All results as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     files: Vec<FileAnswer<'a>>,
@@ -283,7 +286,7 @@ struct CaseAnswer<'a> {
     location: Location,
     passed: bool,
     differences: &'a [Difference],
-    /// What is wrong with the token's scopes, if it is denied for them.
+    /// Messages about the token's scopes, if the case was denied for them.
     slips: &'a [String],
     decision: &'a Decision<'a>,
 }

@@ -10,12 +10,12 @@ use super::Tested;
 use crate::output::{DENY, one_line};
 
 impl<'a> Tested<'a> {
-    /// The properties that do not hold.
+    /// The properties that don't hold.
     pub(crate) fn refuted(&self) -> impl Iterator<Item = &Proved<'a, 'a>> {
         self.properties.iter().filter(|proved| !proved.holds())
     }
 
-    /// Why a property does not hold, a line for each rule of the policy.
+    /// Why a property doesn't hold, with one line for each rule of the policy.
     pub(crate) fn against(&self, proved: &Proved<'_, '_>) -> Vec<String> {
         let proof = match &proved.proof {
             Ok(proof) => proof,
@@ -32,7 +32,7 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// Writes the properties that do not hold.
+/// Writes the properties that don't hold.
 pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     for proved in tested.refuted() {
         let (file, location) = (one_line(tested.file), proved.stated.location);
@@ -51,11 +51,12 @@ pub(crate) struct Answer<'a> {
     property: &'a str,
     location: Location,
     holds: bool,
-    /// How many rules of the policy it is about; null where it says nothing about the policy.
+    /// The number of rules of the policy that it applies to; null if it doesn't apply to the
+    /// policy.
     rules: Option<usize>,
-    /// Why it says nothing.
+    /// Why it doesn't apply.
     error: Option<&'a str>,
-    /// Why it holds though it says little.
+    /// Why it holds trivially.
     warning: Option<&'a str>,
     witnesses: &'a [Witness<'a>],
 }

@@ -1,4 +1,4 @@
-//! `orbgate token explain`: which rule a token breaks.
+//! `orbgate token explain`: names the rule that a token breaks.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::args::STANDARD_INPUT;
 use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -42,10 +42,10 @@ impl Arguments {
     }
 }
 
-/// A file with more bytes is neither a token nor what describes one.
+/// A larger file is neither a token nor a configuration.
 const MOST: u64 = 1 << 20;
 
-/// Names the rule.
+/// Prints the rule.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let verifier = verifier(&arguments.config)?;
     let keys = match &arguments.keys {
@@ -85,7 +85,7 @@ fn verifier(path: &Path) -> Result<Verifier, Stop> {
     Verifier::from_yaml(&text).map_err(|error| Stop::Diagnostics(error.in_file(&one_line(&name))))
 }
 
-/// The keys of whichever issuer signed the token.
+/// The keys, assigned to the issuer that signed the token.
 fn keys(path: &Path, verifier: &Verifier) -> Result<Keys, Stop> {
     let set = KeySet::from_jwks(&read(path)?);
     let set = set.map_err(|error| Stop::Error(format!("`{}`: {error}", path.display())))?;

@@ -1,10 +1,10 @@
-//! `orbgate token issue`: an issuer on this machine, to try a service with.
+//! `orbgate token issue`: runs an issuer on this machine, for testing a service.
 
 use clap::Args;
 
 use crate::output::{Exit, Stop};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {

@@ -1,4 +1,4 @@
-//! `orbgate token`: why a token is refused, and tokens for tests.
+//! `orbgate token`: explains why a token is rejected, and issues tokens for tests.
 
 mod explain;
 mod issue;
@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 
 use crate::output::{Exit, Stop};
 
-/// The command as people type it.
+/// The arguments of the command.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! The issuer for tests, on a loopback address.
+//! The test issuer's server, on a loopback address.
 
 use core::convert::Infallible;
 use std::io;
@@ -18,7 +18,7 @@ use crate::output::{self, Exit, WARNING};
 
 /// Issues tokens until the program is stopped.
 pub(super) async fn serve(port: u16) -> io::Result<Exit> {
-    // Not a setting: nobody else can ask.
+    // Not configurable, so that only clients on this machine can request tokens.
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let issuer = Arc::new(TestIssuer::new(&url).map_err(io::Error::other)?);
@@ -38,7 +38,7 @@ pub(super) async fn serve(port: u16) -> io::Result<Exit> {
         let issuer = Arc::clone(&issuer);
         let service = service_fn(move |request| core::future::ready(answer(&issuer, &request)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        // A connection that breaks is the client's concern.
+        // A broken connection only affects its client.
         drop(tokio::spawn(async move { drop(connection.await) }));
     }
 }

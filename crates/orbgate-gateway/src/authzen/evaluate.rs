@@ -1,4 +1,4 @@
-//! From subject, action and resource to a decision of the engine.
+//! Maps subject, action and resource to a decision of the engine.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use super::message::{Action, Resource, Subject};
 use crate::config::{AuthzenConfig, Listed};
 use crate::state::State;
 
-/// The types of resources that need no configuration.
+/// The resource types that need no configuration.
 pub(crate) const ROUTE: &str = "route";
 pub(crate) const TARGET: &str = "target";
 pub(crate) const SCOPE: &str = "scope";
 
-/// What is done with a scope that is asked for without a route.
+/// The action for a scope without a route.
 pub(super) const USE: &str = "use";
 
-/// What is known of a subject.
+/// The known properties of a subject.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
-    /// Its token is right.
+    /// Its token is valid.
     Token(VerifiedToken),
-    /// The configuration or who asks says it.
+    /// The configuration or the caller states them.
     Said(Listed),
 }
 
@@ -46,7 +46,7 @@ impl Verified for Known {
     }
 }
 
-/// Why a question cannot be put to a policy.
+/// Why a request can't be mapped to a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unasked {
     status: u16,
@@ -65,7 +65,7 @@ impl Unasked {
     };
 }
 
-/// Answers by one state and one engine, even if others are swapped in meanwhile.
+/// Answers with one state and one engine, even if they are replaced in the meantime.
 #[derive(Debug)]
 pub(super) struct Evaluator<'s> {
     pub(super) state: &'s State,
@@ -82,11 +82,13 @@ impl<'s> Evaluator<'s> {
         &self.state.config.authzen
     }
 
-    /// What is known of a subject: by its token if who asks sends one, else by the list, else by what who asks says.
+    /// The properties of a subject: from its token if the caller sends one, else from the configured list, else from
+    /// the caller's message.
     pub(super) async fn known(&self, subject: &Subject) -> Credentials<Known> {
         let said = subject.properties.as_ref().map(|said| &said.0);
         if let Some(token) = said.and_then(|said| said.token.as_deref()) {
-            // Nothing costs a worker more than a signature, and a message may have many: others are answered between two of them.
+            // Checking a signature is a worker's most expensive task, and a message can contain many. Other requests
+            // run between two of them.
             tokio::task::yield_now().await;
             return match VerifyToken::verify(&self.state.keys.fetcher, token).await {
                 Ok(token) => Credentials::Token(Known::Token(token)),
@@ -102,7 +104,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// The decision, which is counted and audited, as the specification has it.
+    /// The decision in the format of the specification. It is counted and audited.
     pub(super) fn answer(
         &self,
         known: &Credentials<Known>,
@@ -119,7 +121,7 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// Asks the engine.
+    /// Decides with the engine.
     pub(super) fn decide(
         &self,
         token: Option<Token<'_>>,
@@ -129,7 +131,7 @@ impl<'s> Evaluator<'s> {
         let (engine, config) = (&*self.engine, self.config());
         let method = config.method(action);
         let id = resource.id.as_str();
-        // No scope has an empty name: this is the denial of what the policy does not have.
+        // No scope has an empty name, so this is the denial of an unknown resource.
         let nothing = || engine.decide_scope("", token, false);
         let target = match resource.kind.as_str() {
             ROUTE => {
@@ -143,7 +145,8 @@ impl<'s> Evaluator<'s> {
             TARGET => Cow::Borrowed(id),
             kind => {
                 let resource = config.resource(kind).ok_or(Unasked::TYPE)?;
-                // One segment, or the id could name another route, or be cut off as a query.
+                // The id must be one segment. Otherwise it could name another route, or be cut off
+                // as a query.
                 if id.contains(['/', '?']) {
                     return Err(Unasked::SEGMENT);
                 }
@@ -159,7 +162,7 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// The denial of a question that has an error.
+/// The denial of an invalid request.
 pub(super) fn invalid(status: u16, message: &str) -> Value {
     json!({ "decision": false, "context": { "error": { "status": status, "message": message } } })
 }

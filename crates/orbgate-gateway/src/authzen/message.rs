@@ -1,14 +1,15 @@
-//! The messages of AuthZEN. What they do not name is ignored, as the specification asks; what they name has its type.
+//! The messages of AuthZEN. Unknown members are ignored, as the specification requires; known members must have the
+//! right type.
 
 use orbgate_yaml::Object;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An object of which nothing is read.
+/// An object whose members are ignored.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Unread {}
 
-/// Who would call.
+/// The subject that would make the call.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Subject {
     #[serde(rename = "type")]
@@ -18,7 +19,7 @@ pub(super) struct Subject {
     pub(super) properties: Option<Object<SubjectProperties>>,
 }
 
-/// What who asks says of a subject.
+/// The caller's statements about a subject.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct SubjectProperties {
     /// Its bearer token.
@@ -27,7 +28,7 @@ pub(super) struct SubjectProperties {
     pub(super) scopes: Option<String>,
 }
 
-/// What it would do.
+/// The action that the subject would perform.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Action {
     pub(super) name: String,
@@ -35,7 +36,7 @@ pub(super) struct Action {
     _properties: Option<Object<Unread>>,
 }
 
-/// What it would do it to.
+/// The resource of the action.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Resource {
     #[serde(rename = "type")]
@@ -45,14 +46,14 @@ pub(super) struct Resource {
     _properties: Option<Object<Unread>>,
 }
 
-/// A subject or a resource that is searched for. Its id is ignored.
+/// The subject or resource of a search. Its id is ignored.
 #[derive(Debug, Deserialize)]
 pub(super) struct Sought {
     #[serde(rename = "type")]
     pub(super) kind: String,
 }
 
-/// One question.
+/// One evaluation.
 #[derive(Debug, Deserialize)]
 pub(super) struct Evaluation {
     pub(super) subject: Object<Subject>,
@@ -62,7 +63,7 @@ pub(super) struct Evaluation {
     _context: Option<Object<Unread>>,
 }
 
-/// A question with parts that may be said elsewhere.
+/// An evaluation whose missing parts have defaults elsewhere in the message.
 #[derive(Debug, Deserialize)]
 pub(super) struct Parts {
     pub(super) subject: Option<Object<Subject>>,
@@ -72,7 +73,8 @@ pub(super) struct Parts {
     _context: Option<Object<Unread>>,
 }
 
-/// Questions together, each as it came: an invalid one is no error of the others. What one leaves out is said here.
+/// A batch of evaluations, each kept as received, so that an invalid one doesn't affect the others. The message's
+/// defaults fill in missing parts.
 #[derive(Debug, Deserialize)]
 pub(super) struct Several {
     pub(super) subject: Option<Object<Subject>>,
@@ -92,7 +94,7 @@ pub(super) struct Options {
     pub(super) evaluations_semantic: Semantic,
 }
 
-/// After which answer the rest is left out.
+/// The result after which the remaining evaluations are skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Semantic {
@@ -112,7 +114,7 @@ impl Semantic {
     }
 }
 
-/// Who may?
+/// A search for subjects that may do something.
 #[derive(Debug, Deserialize)]
 pub(super) struct SubjectSearch {
     pub(super) subject: Object<Sought>,
@@ -122,7 +124,7 @@ pub(super) struct SubjectSearch {
     _more: SearchOptions,
 }
 
-/// To what may it be done?
+/// A search for resources on which something may be done.
 #[derive(Debug, Deserialize)]
 pub(super) struct ResourceSearch {
     pub(super) subject: Object<Subject>,
@@ -132,7 +134,7 @@ pub(super) struct ResourceSearch {
     _more: SearchOptions,
 }
 
-/// What may be done?
+/// A search for actions that may be performed.
 #[derive(Debug, Deserialize)]
 pub(super) struct ActionSearch {
     pub(super) subject: Object<Subject>,
@@ -141,7 +143,7 @@ pub(super) struct ActionSearch {
     _more: SearchOptions,
 }
 
-/// Nothing of it is read: every answer has all results.
+/// Ignored, because every response contains all results.
 #[derive(Debug, Deserialize)]
 struct SearchOptions {
     #[serde(rename = "context")]

@@ -1,4 +1,4 @@
-//! The Authorization API of AuthZEN 1.0 over HTTP: who may ask, where, and with which message.
+//! The Authorization API of AuthZEN 1.0 over HTTP: allowed callers, paths and messages.
 
 mod evaluate;
 mod message;
@@ -29,7 +29,7 @@ use self::message::{Evaluation, Parts, Several, Subject};
 
 pub(crate) use self::evaluate::{ROUTE, SCOPE, TARGET};
 
-/// What can be asked.
+/// The endpoints of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Endpoint {
     Evaluation,
@@ -40,7 +40,7 @@ enum Endpoint {
 }
 
 impl Endpoint {
-    /// Each with its path and its name in the metadata.
+    /// Each endpoint with its path and its name in the metadata.
     const ALL: [(Self, &'static str, &'static str); 5] = [
         (
             Self::Evaluation,
@@ -75,32 +75,32 @@ impl Endpoint {
     }
 }
 
-/// The calls that a caller may make, as routes of a policy: who may ask is decided as everything else is.
+/// The endpoints as routes of a policy, because callers are authorized like all other requests.
 pub(crate) fn routes() -> impl Iterator<Item = String> {
     Endpoint::ALL
         .iter()
         .map(|(_, path, _)| format!("POST {path}"))
 }
 
-/// Where the metadata is.
+/// The path of the metadata.
 const METADATA: &str = "/.well-known/authzen-configuration";
 
-/// The largest message, in bytes.
+/// The maximum size of a message, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// The most questions in a message.
+/// The maximum number of evaluations in a message.
 const MOST: usize = 1_000;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Answers programs that enforce decisions themselves.
+/// Responds to programs that enforce decisions themselves.
 pub(crate) struct Authzen {
     authorizer: Arc<Authorizer>,
     current: Arc<ArcSwap<State>>,
     patience: core::time::Duration,
 }
 
-/// A status with what is wrong.
+/// A status with an error message.
 type Refusal = (StatusCode, String);
 
 impl Authzen {
@@ -146,7 +146,8 @@ impl Authzen {
         }
     }
 
-    /// The denial of a caller who may not ask, by the gate's own rules; none where no token is asked for.
+    /// The denial of a caller that may not use the API, by the gate's own rules. `None` if callers need
+    /// no token.
     async fn caller(&self, state: &State, head: &Head) -> Option<HttpAnswer> {
         let callers = state.callers.as_ref()?;
         let authorization = head.headers.get_all(AUTHORIZATION).iter();
@@ -182,7 +183,7 @@ impl Authzen {
         denial.await
     }
 
-    /// The message.
+    /// The body of the message.
     async fn body(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Refusal> {
         if !is_json(headers) {
             let message = "the `Content-Type` must be `application/json`";
@@ -233,7 +234,7 @@ impl Service for Authzen {
     }
 }
 
-/// The answer to a message.
+/// The response to a message.
 async fn answered(
     endpoint: Endpoint,
     evaluator: &Evaluator<'_>,
@@ -296,7 +297,7 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
     Ok(json!({ "evaluations": answers }))
 }
 
-/// What is known of a subject that may be left out.
+/// The properties of a subject that can be omitted.
 async fn known(
     evaluator: &Evaluator<'_>,
     subject: Option<&Object<Subject>>,
@@ -313,7 +314,7 @@ fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
     Ok(read.map_err(refusal)?.0)
 }
 
-/// Whether the only `Content-Type` is JSON's. It may have parameters.
+/// Whether there is exactly one `Content-Type`, and it is JSON. It can have parameters.
 fn is_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
     let (first, second) = (values.next(), values.next());
@@ -324,7 +325,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     second.is_none() && kind.eq_ignore_ascii_case("application/json")
 }
 
-/// What there is, for programs that look for it; nothing without a URL.
+/// The metadata, with which programs discover the API. Not available without a configured URL.
 fn metadata(method: &Method, url: Option<&str>) -> HttpAnswer {
     let Some(url) = url else {
         return refused((StatusCode::NOT_FOUND, "nothing is here".to_owned()));
@@ -343,7 +344,7 @@ fn json_answer(value: &Value) -> HttpAnswer {
     with_body(StatusCode::OK, "application/json", value.to_string())
 }
 
-/// A refusal has its message as text.
+/// A rejection, with its message as the body.
 fn refused((status, message): Refusal) -> HttpAnswer {
     with_body(status, "text/plain; charset=utf-8", message)
 }

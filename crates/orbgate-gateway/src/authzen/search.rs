@@ -1,4 +1,4 @@
-//! What may be done, to what, and by whom: the questions that have a yes, found by asking them.
+//! Searches for actions, resources and subjects that are allowed, by deciding each candidate.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::evaluate::{Evaluator, ROUTE, SCOPE, TARGET, USE};
 use super::message::{Action, ActionSearch, Resource, ResourceSearch, SubjectSearch};
 
 impl Evaluator<'_> {
-    /// The listed subjects of a type that may.
+    /// The listed subjects of a type that may perform the action.
     pub(super) fn subjects(&self, search: &SubjectSearch) -> Value {
         let (action, resource) = (&search.action.0.name, &search.resource.0);
         let listed = self.config().subjects_of(&search.subject.0.kind);
@@ -18,7 +18,8 @@ impl Evaluator<'_> {
         results(may.map(|(id, _)| json!({ "type": search.subject.0.kind, "id": id })))
     }
 
-    /// The resources of a type that a subject may call in a way. Ids that stand for values of clients are not known here.
+    /// The resources of a type that a subject may use in the given way. Ids that stand for clients' values aren't known
+    /// here.
     pub(super) async fn resources(&self, search: &ResourceSearch) -> Value {
         let known = self.known(&search.subject.0).await;
         let (Action { name, .. }, kind) = (&search.action.0, &search.resource.0.kind);
@@ -50,7 +51,7 @@ impl Evaluator<'_> {
         results(ids.iter().map(|id| json!({ "type": kind, "id": id })))
     }
 
-    /// What a subject may do with a resource.
+    /// The actions that a subject may perform on a resource.
     pub(super) async fn actions(&self, search: &ActionSearch) -> Value {
         let known = self.known(&search.subject.0).await;
         let token = known.token();

@@ -1,4 +1,4 @@
-//! A message with many tokens beside everybody else's questions.
+//! A message with many tokens doesn't delay other clients' requests.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs;
@@ -30,7 +30,7 @@ fn a_message_with_many_tokens_lets_others_be_answered_between_them() {
         "resource": { "type": "target", "id": "/api/v1/external/orbs" },
         "evaluations": (0..TOKENS).map(item).collect::<Vec<_>>(),
     });
-    // One worker: what another task does, it does between two tokens.
+    // With one worker, another task runs between two tokens.
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (answers, turns) = runtime.block_on(async {
         let state = State::look(&folder.join("gateway.yaml")).unwrap();

@@ -1,4 +1,5 @@
-//! What AuthZEN's questions mean here: subjects, actions and resources by the names of who asks; and who may ask.
+//! The meaning of AuthZEN requests: subjects, actions and resources by the names that callers use, and the
+//! callers themselves.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,20 +16,20 @@ use crate::listen::Address;
 use crate::mode::Mode;
 use crate::tls::TlsFiles;
 
-/// What AuthZEN's questions mean here.
+/// The meaning of AuthZEN requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AuthzenConfig {
-    /// Where programs find it from outside: `https://` and a host.
+    /// The address from outside: `https://` and a host.
     pub(crate) url: Option<String>,
-    /// Decides who may ask; everybody who can connect without it.
+    /// Decides which callers may use the API. Without it, any caller that can connect may.
     pub(crate) callers: Option<Engine>,
-    /// By type, then by id.
+    /// Listed subjects, by type and then by id.
     subjects: BTreeMap<String, BTreeMap<String, Listed>>,
     actions: Vec<(String, String)>,
     resources: Vec<(String, Segment)>,
 }
 
-/// What is known of a subject without a token of its own.
+/// The properties of a subject that has no token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
     kind: TokenKind,
@@ -36,7 +37,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// With a kind of this name, which is unknown if there is none.
+    /// With a kind of this name; any other name means unknown.
     pub(crate) fn new(kind: &str, scopes: &str) -> Self {
         Self {
             kind: TokenKind::from_name(kind),
@@ -52,7 +53,7 @@ impl Listed {
     }
 }
 
-/// The location of an id in a path.
+/// The position of an id in a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     before: String,
@@ -62,7 +63,7 @@ pub(crate) struct Segment {
 impl Segment {
     const ID: &'static str = "{id}";
 
-    /// Of a path with `{id}` as one of its segments.
+    /// The position in a path that has `{id}` as one of its segments.
     fn of(path: &str) -> Option<Self> {
         let (before, after) = path.split_once(Self::ID)?;
         let is_one = before.starts_with('/') && before.ends_with('/');
@@ -95,7 +96,7 @@ impl AuthzenConfig {
         self.subjects.get(kind).into_iter().flatten()
     }
 
-    /// The method that an action stands for: its own name unless another one is set.
+    /// The method that an action stands for: the configured method, or else the action's own name.
     pub(crate) fn method<'a>(&'a self, action: &'a str) -> &'a str {
         let set = self.actions.iter().find(|(name, _)| name == action);
         set.map_or(action, |(_, method)| method)
@@ -111,7 +112,7 @@ impl AuthzenConfig {
     }
 }
 
-/// What the document says, and every error in it.
+/// The settings in the document, and every error in them.
 pub(super) fn config(document: &AuthzenDocument, diagnostics: &mut Diagnostics) -> AuthzenConfig {
     let mut subjects: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     let mut seen = HashMap::new();
@@ -205,7 +206,7 @@ fn once<K: Eq + core::hash::Hash>(
     }
 }
 
-/// The identifier of a decision point: its paths start at the root.
+/// The identifier of a decision point. Its paths start at the root.
 fn url(text: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<String> {
     let parsed = text.value.parse::<http::Uri>().ok();
     let is_one = parsed.is_some_and(|uri| {
@@ -220,7 +221,7 @@ fn url(text: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<String> 
     is_one.then(|| text.value.clone())
 }
 
-/// The policy of who may ask: every question needs this scope.
+/// The policy for callers: every endpoint needs this scope.
 fn callers(scope: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Engine> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b":._/-".contains(&byte);
     let (name, routes) = (&scope.value, routes().collect::<Vec<_>>().join(", "));
@@ -239,7 +240,7 @@ fn callers(scope: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Eng
     policy.map(|policy| Engine::new(&policy))
 }
 
-/// Why strangers could ask at this address; nothing where they cannot.
+/// Why any client could use this address, or `None` if that isn't so.
 pub(super) fn strangers(
     address: &Address,
     authzen: &AuthzenConfig,
@@ -254,10 +255,10 @@ pub(super) fn strangers(
     (!is_near && !shows_certificate && authzen.callers.is_none()).then_some(message)
 }
 
-/// Refuses settings for a mode that no listener has.
+/// Rejects settings for a mode that no listener has.
 pub(super) fn refuse_unused(document: &Document, diagnostics: &mut Diagnostics) {
     let listeners = &document.listeners;
-    // One whose mode is missing may be meant.
+    // The mode might be missing by mistake, so a listener without one counts.
     let is_asked = |it: &ListenerDocument| {
         it.mode.value == Mode::Authzen || diagnostics.stand_at(it.mode.location)
     };

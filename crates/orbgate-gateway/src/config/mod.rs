@@ -23,7 +23,7 @@ use crate::tls::TlsFiles;
 pub(crate) use self::authzen::{AuthzenConfig, Listed};
 use self::document::Document;
 
-/// What a gateway is told: the file `gateway.yaml`.
+/// The configuration of a gateway: the file `gateway.yaml`.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) policy: PolicySettings,
@@ -31,7 +31,7 @@ pub struct Config {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<Address>,
     pub(crate) audit: Option<PathBuf>,
-    /// The folder of what it remembers when it starts again.
+    /// The folder in which it keeps the accepted policy between restarts.
     pub(crate) state: Option<PathBuf>,
     pub(crate) ending: Ending,
     pub(crate) promises: Promises,
@@ -41,10 +41,10 @@ pub struct Config {
     pub(crate) limits: Limits,
 }
 
-/// Which policy decides, and which versions of it are taken.
+/// The policy, and which versions of it are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PolicySettings {
-    /// The built-in one without a file.
+    /// The file; `None` for the built-in policy.
     pub(crate) file: Option<PathBuf>,
     pub(crate) require_seal: bool,
     pub(crate) refuse_wider: bool,
@@ -53,17 +53,18 @@ pub(crate) struct PolicySettings {
     pub(crate) cors_preflight: CorsPreflight,
 }
 
-/// One address to ask.
+/// One address to listen on.
 #[derive(Clone, Debug)]
 pub(crate) struct ListenerConfig {
     pub(crate) mode: Mode,
     pub(crate) address: Address,
-    /// Who may ask; everybody without: of a Unix socket, which has no addresses, and where callers authenticate.
+    /// The trusted addresses. `None` trusts all callers: on a Unix socket, which has no addresses, and if
+    /// callers authenticate.
     pub(crate) trusted: Option<Vec<Block>>,
     pub(crate) tls: Option<TlsFiles>,
 }
 
-/// Limits on everything that clients can make grow. Each listener has its own.
+/// Limits on everything that clients could make grow. Each listener has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) connections: usize,
@@ -74,10 +75,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// How many connections past the limit may be told so at once. More are closed without a word.
+    /// The maximum number of connections over the limit that get a response at once. Further ones
+    /// are closed without a response.
     pub(crate) const TOLD: usize = 64;
 
-    /// Those of the operators' address: however many connections come there, the listeners have theirs.
+    /// The limits of the operators' address, which are separate from those of the listeners.
     pub(crate) const fn of_operators(self) -> Self {
         Self {
             connections: 64,
@@ -88,7 +90,8 @@ impl Limits {
 }
 
 impl Config {
-    /// How many files are open if every address has as many connections as it may: sockets, and the files of the program itself.
+    /// The number of open files if every address has its maximum number of connections, including files of the program
+    /// itself.
     pub(crate) fn open_files(&self) -> u64 {
         const BESIDES: usize = 64;
         let sockets = |limits: Limits| limits.connections.saturating_add(Limits::TOLD);
@@ -98,7 +101,7 @@ impl Config {
         u64::try_from(all).unwrap_or(u64::MAX)
     }
 
-    /// What can be meant, and probably isn't.
+    /// Warnings about settings that are probably mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if let Some(Address::Tcp(address)) = self.admin
@@ -120,11 +123,12 @@ impl Config {
         warnings
     }
 
-    /// Reads and checks a configuration file; the crate's page shows one. Paths in it are relative to `folder`.
+    /// Reads and checks a configuration file; the crate's page shows an example. Paths in it are relative to
+    /// `folder`.
     ///
     /// # Errors
     ///
-    /// Every error of the file, each with its location.
+    /// Returns every error in the file, each with its location.
     pub fn from_yaml(text: &str, folder: &Path) -> Result<Self, ConfigError> {
         let judge =
             |document: Document, diagnostics: &mut _| rules::config(&document, folder, diagnostics);
@@ -139,7 +143,7 @@ impl Config {
                 ending: Ending::of(text.as_bytes()),
                 ..config
             }),
-            // A document without a meaning has an error.
+            // If a document is invalid, it has an error.
             Ok(None) => Err(ConfigError {
                 diagnostics: Vec::new(),
             }),
@@ -148,7 +152,7 @@ impl Config {
     }
 }
 
-/// A configuration that cannot be used: every error found in it.
+/// All errors in a configuration that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     diagnostics: Vec<Diagnostic>,

@@ -1,4 +1,4 @@
-//! Document → configuration: what the plain data means.
+//! Document → configuration: interprets the plain data.
 
 use core::num::NonZeroU64;
 use core::time::Duration;
@@ -83,7 +83,7 @@ pub(super) fn config(
     })
 }
 
-/// The routes that need no token, or `None` and their errors.
+/// The routes that need no token, or `None` after recording their errors.
 fn public(document: &Document, diagnostics: &mut Diagnostics) -> Option<Option<Arc<PublicRoutes>>> {
     let Some(Spanned { location, value }) = &document.public else {
         return Some(None);
@@ -195,7 +195,7 @@ fn address(text: &Spanned<yaml::Address>, diagnostics: &mut Diagnostics) -> Opti
     address.inspect_err(refuse).ok()
 }
 
-/// Refuses an address to listen at that is there twice.
+/// Rejects a listening address that occurs twice.
 fn one_each(document: &Document, diagnostics: &mut Diagnostics) {
     let locations = document.listeners.value.iter().map(|it| &it.listen);
     let mut seen: HashMap<&str, Location> = HashMap::new();
@@ -265,7 +265,7 @@ impl Limits {
     };
 }
 
-/// Each limit and its range.
+/// Each limit, with its range.
 fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
     let mut within = |number: &Option<Spanned<NonZeroU64>>, least: u64, most: u64| {
         let number = number.as_ref()?;

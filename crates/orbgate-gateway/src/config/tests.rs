@@ -1,4 +1,4 @@
-//! What a configuration may say, and what is said of one that it may not.
+//! Valid configurations, and the errors of invalid ones.
 
 use std::path::Path;
 

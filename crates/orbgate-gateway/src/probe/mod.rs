@@ -1,5 +1,5 @@
-//! Asks a proxy instead of reading its configuration: sends probes through it, takes the backend's place, and compares what arrives
-//! with what was allowed.
+//! Tests a proxy instead of reading its configuration: sends requests through it, acts as its backend, and compares the
+//! requests that arrive with those that were allowed.
 
 mod tries;
 mod wire;
@@ -16,10 +16,10 @@ use self::wire::{Arrived, exchange, exchange_all, reachable, receive};
 use crate::promises::Promises;
 use crate::state::{StartError, State};
 
-/// What a client writes into headers that are not its own.
+/// The value that a client writes into headers that it must not set.
 const LIE: &str = "client";
 
-/// Where probes go, where they arrive, and by what they are judged.
+/// Where requests are sent, where they arrive, and how they are checked.
 struct Probe<'p> {
     proxy: SocketAddr,
     backend: SocketAddr,
@@ -30,12 +30,13 @@ struct Probe<'p> {
     findings: BTreeSet<String>,
 }
 
-/// Probes a proxy whose backend is at `backend`, with a token that may make at least one call. What it returns are the findings, a
-/// sentence each; none if all is well.
+/// Probes a proxy whose backend is at `backend`, with a token that may make at least one call. Returns the findings,
+/// one sentence each; empty if there are none.
 ///
 /// # Errors
 ///
-/// Where the configuration cannot be loaded, no proxy is there, or nothing can listen at `backend`.
+/// Fails if the configuration can't be loaded, if no proxy responds, or if `backend` can't be
+/// listened on.
 pub fn probe(
     file: &Path,
     proxy: SocketAddr,
@@ -99,7 +100,8 @@ impl Probe<'_> {
                 );
             }
         }
-        // The client names a call that it may make, and makes another one; or the other way round.
+        // The client's headers name a call that it may make, but it makes another one, or vice
+        // versa.
         for (other, secret) in closed.iter().take(8) {
             for lie in lies(method, &target) {
                 self.send(other, secret, true, &lie);
@@ -123,7 +125,8 @@ impl Probe<'_> {
         }
     }
 
-    /// Paths that end like files, by each method: a configuration may serve those otherwise.
+    /// Paths with the suffixes of files, with each method, because a configuration might serve such
+    /// paths differently.
     fn locations_of_their_own(&mut self, open: &[(&str, String)]) {
         for (method, target) in open.iter().take(8) {
             for suffix in SUFFIXES {
@@ -142,7 +145,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Asks for a tunnel to the backend, and sends a request in it.
+    /// Requests a tunnel to the backend, and sends a request through it.
     fn connect(&mut self, target: &str) {
         for to in [self.backend.to_string(), target.to_owned()] {
             let bearer = format!("Authorization: Bearer {}\r\n", self.token);
@@ -156,7 +159,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Nothing arrives as it is: perhaps something does that the client names.
+    /// No honest request arrived; perhaps one does that names another call in its headers.
     fn with_lies_alone(&mut self, calls: &[(&str, String)]) {
         for (method, target) in calls {
             for lie in lies(method, target) {
@@ -168,7 +171,7 @@ impl Probe<'_> {
         self.find("nothing arrives: the token may make no call, or the backend is another one");
     }
 
-    /// Sends a request, judges what arrives, and says whether something did.
+    /// Sends a request, checks the requests that arrive, and returns whether any did.
     fn send(
         &mut self,
         method: &str,
@@ -197,7 +200,7 @@ impl Probe<'_> {
         self.judge_all(&sent, headers)
     }
 
-    /// Judges what has arrived after this was sent, and says whether something has.
+    /// Checks the requests that arrived after this was sent, and returns whether any did.
     fn judge_all(&mut self, sent: &str, headers: &[(&str, &str)]) -> bool {
         let arrived: Vec<_> = self.arrived.try_iter().collect();
         for arrived in &arrived {
@@ -212,7 +215,8 @@ impl Probe<'_> {
         !arrived.is_empty()
     }
 
-    /// What is wrong with a request that arrived: it was not allowed under this method and target, or has a header of the client's.
+    /// The error in a request that arrived: it wasn't allowed with this method and target, or it has a header from the
+    /// client.
     fn judge(&self, arrived: &Arrived) -> Option<&'static str> {
         let mut said = Vec::new();
         for name in self.promises.names() {
@@ -268,7 +272,7 @@ impl Probe<'_> {
     }
 }
 
-/// What a backend could make of the headers of a request that was allowed: another protocol, or another call than that.
+/// How a backend could misread the headers of an allowed request: as another protocol, or as another call.
 fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<&'static str> {
     let mut upgrades = arrived
         .headers

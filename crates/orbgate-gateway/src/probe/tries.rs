@@ -1,4 +1,4 @@
-//! What is tried: calls, other spellings of them, and headers that lie.
+//! The test requests: calls, alternative spellings of them, and misleading headers.
 
 /// A target of a template, with this value for each parameter.
 pub(super) fn concrete(template: &str, value: &str) -> String {
@@ -13,7 +13,7 @@ pub(super) fn concrete(template: &str, value: &str) -> String {
     filled.collect::<Vec<_>>().join("/")
 }
 
-/// Other spellings of a target, which some server takes for it.
+/// Alternative spellings of a target that some server treats as equal.
 pub(super) fn spellings(target: &str) -> Vec<String> {
     let (folder, last) = target.rsplit_once('/').unwrap_or_default();
     let mut spellings: Vec<_> = [
@@ -61,7 +61,7 @@ pub(super) fn spellings(target: &str) -> Vec<String> {
     spellings
 }
 
-/// Headers in which some server or proxy reads another method or target, alone and together.
+/// Headers in which some server or proxy reads another method or target, separately and combined.
 pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static str, &'l str)>> {
     let alone = [
         ("X-Original-URI", target),
@@ -89,12 +89,12 @@ pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static st
     alone.chain(together).collect()
 }
 
-/// Ends of paths for which configurations often have a location of their own.
+/// Path suffixes that configurations often serve from a separate location.
 pub(super) const SUFFIXES: [&str; 9] = [
     ".png", ".css", ".js", ".html", ".php", ".json", ".svg", ".ico", ".txt",
 ];
 
-/// Headers that ask for another protocol, in which nothing would be decided.
+/// Headers that request another protocol, in which nothing would be authorized.
 pub(super) const UPGRADES: [&[(&str, &str)]; 5] = [
     &[
         ("Upgrade", "h2c"),

@@ -1,4 +1,4 @@
-//! Both ends of a proxy, in bytes.
+//! Both ends of a proxy, in raw bytes.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -7,16 +7,16 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// How long a proxy may take for a probe.
+/// The time limit for a proxy's response.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a proxy may say nothing once it has answered.
+/// How long to wait for further bytes after a response.
 const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 
-/// The longest head that is read.
+/// The maximum size of a request's headers.
 const LONGEST: u64 = 64 * 1024;
 
-/// A request that arrived: method, target and headers as they came.
+/// A request that arrived: method, target and headers as received.
 #[derive(Debug)]
 pub(super) struct Arrived {
     pub(super) method: String,
@@ -24,22 +24,22 @@ pub(super) struct Arrived {
     pub(super) headers: Vec<(String, String)>,
 }
 
-/// Whether somebody listens there.
+/// Whether the proxy accepts connections.
 pub(super) fn reachable(proxy: SocketAddr) -> io::Result<()> {
     TcpStream::connect_timeout(&proxy, PATIENCE).map(drop)
 }
 
-/// Sends a request, and waits for the head of the answer.
+/// Sends a request, and waits for the headers of the response.
 pub(super) fn exchange(proxy: SocketAddr, request: &[u8]) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&proxy, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    // A proxy that refuses a request may close before it has read all of it.
+    // A proxy that rejects a request might close the connection before it has read everything.
     let _ = stream.write_all(request);
     let _ = head(&stream);
     Ok(())
 }
 
-/// Sends bytes, and waits until nothing more comes, but not for long.
+/// Sends bytes, and waits a short time until nothing more arrives.
 pub(super) fn exchange_all(proxy: SocketAddr, request: &[u8]) {
     let Ok(mut stream) = TcpStream::connect_timeout(&proxy, PATIENCE) else {
         return;
@@ -49,7 +49,7 @@ pub(super) fn exchange_all(proxy: SocketAddr, request: &[u8]) {
     let _ = io::copy(&mut stream.take(LONGEST), &mut io::sink());
 }
 
-/// Takes a backend's place: passes on what arrives, and then answers 200.
+/// Acts as a backend: passes on each request that arrives, and then responds with 200.
 pub(super) fn receive(backend: SocketAddr) -> io::Result<Receiver<Arrived>> {
     let listener = TcpListener::bind(backend)?;
     let (kept, arrived) = channel();
@@ -77,7 +77,7 @@ fn keep(mut stream: &TcpStream, kept: &Sender<Arrived>) -> io::Result<()> {
         target: target.to_owned(),
         headers: headers.collect(),
     };
-    // Nobody waits for it once the probe is over.
+    // After the probe has ended, nothing receives it.
     let _ = kept.send(arrived);
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 }

@@ -1,4 +1,4 @@
-//! Work on its own thread, because it may take too long, or panic.
+//! Runs work on its own thread, because it might take too long or panic.
 
 use core::time::Duration;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::load_error::LoadError;
 
-/// Work that has begun.
+/// Work that was started.
 #[derive(Debug)]
 pub(super) struct Attempt<T> {
     result: Receiver<T>,
@@ -18,13 +18,13 @@ impl<T: Send + 'static> Attempt<T> {
         thread::Builder::new()
             .name("orbgate-policy".to_owned())
             .spawn(move || {
-                // After the deadline nobody waits for it.
+                // After the deadline, nothing waits for the result.
                 let _ = done.send(work());
             })?;
         Ok(Self { result })
     }
 
-    /// Its result, if it takes no longer than this.
+    /// Its result, if it arrives before the deadline.
     pub(super) fn result_within(&self, deadline: Duration) -> Result<T, LoadError> {
         self.result
             .recv_timeout(deadline)
@@ -35,7 +35,7 @@ impl<T: Send + 'static> Attempt<T> {
             })
     }
 
-    /// Whether it is still running; for use after the deadline. A result that came later is lost.
+    /// Whether it is still running. For use after the deadline; a later result is lost.
     pub(super) fn goes_on(&self) -> bool {
         matches!(self.result.try_recv(), Err(TryRecvError::Empty))
     }
@@ -64,7 +64,7 @@ mod tests {
         assert!(slow.goes_on());
         go.send(()).unwrap();
         assert!(slow.result_within(Duration::from_secs(60)).unwrap());
-        // The thread may still be about to end.
+        // The thread might still be about to end.
         while slow.goes_on() {
             thread::yield_now();
         }

@@ -1,10 +1,10 @@
-//! Following a policy file.
+//! Follows a policy file.
 //!
-//! The file is read again at an interval. The kernel's notifications would come sooner, but they miss common ways to
-//! change a policy: a mounted Kubernetes `ConfigMap` changes by a symbolic link two directories up, editors rename a
-//! new file over the old one, and network file systems send no events. A policy is small.
+//! The file is read again at an interval. Kernel notifications would arrive sooner, but they miss common ways to
+//! change a policy: a mounted Kubernetes `ConfigMap` changes through a symbolic link two directories up, editors
+//! rename a new file over the old one, and network file systems send no events. A policy is small.
 //!
-//! A file that is being written in place may be a valid policy at any moment, and a weaker one, because its last routes
+//! A file that is being written in place can be a valid policy at any moment, and a weaker one, because its last routes
 //! are missing. So a version must rest before it counts, and it can mark its end.
 
 mod attempt;
@@ -29,7 +29,7 @@ use attempt::Attempt;
 use follower::{Follower, Text, Verdict};
 pub use settings::WatchSettings;
 
-/// A policy file that is followed until this is dropped.
+/// A policy file that is followed until this value is dropped.
 #[derive(Debug)]
 #[must_use = "the file is followed until this is dropped"]
 pub struct Watch {
@@ -38,16 +38,16 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Reads the file at once, for an operator who has changed it. A version with a seal takes effect at once. Any other must
-    /// rest first, for the interval or a second, because it might be half written. One that was refused is judged again, and
-    /// reported again. This does not wait for that.
+    /// Reads the file at once, for an operator who has changed it, and doesn't wait for the result. A version with a
+    /// seal takes effect at once. Any other version must rest first, for the interval or at most a second, because it
+    /// might be half written. A version that was rejected is checked and reported again.
     pub fn read_now(&self) {
-        // The thread that reads ends with this alone.
+        // If this fails, the reading thread has ended.
         let _ = self.wake.send(());
     }
 
-    /// The text of the version of the file that decides now. `None` if the engine was there before, because each version so far was
-    /// refused ([`WatchSettings::compare_first`]).
+    /// The contents of the file's active version. `None` if the engine didn't come from the file, because every version
+    /// so far was rejected ([`WatchSettings::compare_first`]).
     #[must_use]
     pub fn text(&self) -> Option<Arc<Vec<u8>>> {
         self.text.load_full()
@@ -55,27 +55,30 @@ impl Watch {
 }
 
 impl Engines {
-    /// Follows a policy file, by reading it at an interval on a thread of its own.
+    /// Follows a policy file by reading it at an interval on a separate thread.
     ///
-    /// The policy in the file is in force when this returns, and is compared with none, unless
-    /// [`compare_first`](WatchSettings::compare_first) is set. Later, a version of the file
-    /// takes its place if it is a valid policy that the [settings](WatchSettings) do not refuse, and has rested: it was
-    /// read twice, an interval apart, and was the same. What it makes wider and narrower and which routes it removes
-    /// is logged and counted. Any other version is reported once as a `tracing` error, counted in
-    /// `orbgate_policy_loads_total`, and changes nothing. One that took too long, or whose compilation panicked, is
-    /// tried again after growing pauses, of at most ten minutes.
+    /// When this returns, the policy in the file is active. It isn't compared with another policy, unless
+    /// [`compare_first`](WatchSettings::compare_first) is set.
     ///
-    /// Writers should write a new file and rename it over the old one. Where they cannot, a policy should end in a line
-    /// `...` with a seal: once such a version was in force, one without a seal is refused. The line alone is not enough
-    /// where a version is written over a longer one: the old end is there all the time.
+    /// Later, a version of the file becomes active if it is a valid policy that the [settings](WatchSettings) accept,
+    /// and if it has rested: it was read twice, an interval apart, without a change. The log and the counters show
+    /// which calls become wider or narrower, and which routes are removed.
     ///
-    /// If the file has just changed, this blocks for the interval, at most a second; and longer, up to the deadline,
-    /// while the file keeps changing.
+    /// Any other version is reported once as a `tracing` error, counted in `orbgate_policy_loads_total`, and changes
+    /// nothing. A version that took too long, or whose compilation panicked, is tried again after growing pauses of at
+    /// most ten minutes.
+    ///
+    /// Writers should write a new file and rename it over the old one. If they can't, the policy should end in a line
+    /// `...` with a seal: after such a version was active, a version without a seal is rejected. The line without a
+    /// seal isn't enough if a version is written over a longer one, because the old end is present all the time.
+    ///
+    /// If the file has just changed, this blocks for the interval, at most a second. While the file keeps changing,
+    /// it blocks for longer, up to the deadline.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, is not a valid policy, or is refused now; where the settings are invalid; or
-    /// where no thread can be started.
+    /// Fails if the file can't be read, isn't a valid policy or is rejected now, if the settings are invalid, or
+    /// if no thread can be started.
     pub fn watch(
         &self,
         path: impl AsRef<Path>,
@@ -118,7 +121,7 @@ impl Engines {
     }
 }
 
-/// Reads a file that is not being written: it has not changed for a while, or is the same when read twice.
+/// Reads a file that isn't being written: it hasn't changed for a while, or is the same when read twice.
 #[expect(
     clippy::disallowed_methods,
     reason = "a file rests in the time of the clock on the wall"

@@ -1,4 +1,4 @@
-//! How a policy file is followed, and which versions of it are taken.
+//! How a policy file is followed, and which versions of it are accepted.
 
 use core::time::Duration;
 
@@ -7,9 +7,10 @@ use orbgate::Digest;
 use crate::adopt::{Candidate, Ending, Version};
 use crate::load_error::LoadError;
 
-/// How a policy file is followed. A [`Duration`] is the interval, with the usual settings.
+/// How a policy file is followed. A [`Duration`] is the interval, with the other settings at their
+/// defaults.
 ///
-/// No time may be 0 or longer than a day.
+/// Every time must be greater than 0 and at most a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct WatchSettings {
@@ -36,16 +37,15 @@ impl WatchSettings {
         }
     }
 
-    /// How long reading and compiling a version may take: 10 s unless it is set. A version that takes longer
-    /// is refused, and tried again after growing pauses; its thread goes on until it ends, because no thread can be
-    /// stopped.
+    /// How long reading and compiling a version can take. Default: 10 s. A version that takes longer is rejected,
+    /// and tried again after growing pauses. Its thread runs to its end, because threads can't be stopped.
     pub const fn deadline(self, deadline: Duration) -> Self {
         Self { deadline, ..self }
     }
 
-    /// Refuses a version that does not end in YAML's end marker, a line `...`.
+    /// Rejects a version that doesn't end in YAML's end marker, a line `...`.
     ///
-    /// Without this setting the marker is required once a version with it was in force.
+    /// Without this setting, the marker is required after a version with a marker was active.
     pub const fn require_end(self) -> Self {
         Self {
             require_end: true,
@@ -53,10 +53,10 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses a version whose end marker carries no seal, as `orbgate fmt --seal` writes it: `... # sha256:` and the
-    /// digest of everything before that line. A wrong seal is always refused.
+    /// Rejects a version whose end marker has no seal, as `orbgate fmt --seal` writes it: `... # sha256:` and the
+    /// digest of everything before that line. A wrong seal is always rejected.
     ///
-    /// Without this setting the seal is required once a version with it was in force.
+    /// Without this setting, the seal is required after a version with a seal was active.
     pub const fn require_seal(self) -> Self {
         Self {
             require_seal: true,
@@ -64,7 +64,8 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses every policy but the one with this digest, for a service that knows which policy it must get.
+    /// Rejects every policy except the one with this digest, for a service that knows which policy it must
+    /// get.
     pub const fn expect(self, digest: Digest) -> Self {
         Self {
             expected: Some(digest),
@@ -72,8 +73,8 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses a version that allows a caller what the policy in force denies, or for fewer orbs. To put such a
-    /// version in force, watch the file again without this setting. The first version isn't compared with any, unless
+    /// Rejects a version that allows a call that the active policy denies, or for fewer orbs. To activate such a
+    /// version, watch the file again without this setting. The first version isn't compared with another, unless
     /// [`compare_first`](Self::compare_first) is set.
     pub const fn refuse_wider(self) -> Self {
         Self {
@@ -82,11 +83,11 @@ impl WatchSettings {
         }
     }
 
-    /// Compares the first version with the engine that decides already, as it does each later one. If it's refused
-    /// for what it changes, that engine stays, and the refusal is logged and counted.
+    /// Compares the first version with the engine that is already active, as it does each later version. If the
+    /// first version is rejected for its changes, that engine stays active, and the rejection is logged and
+    /// counted.
     ///
-    /// For a service that remembers which policy it accepted last (`Watch::text`), and for one
-    /// whose settings change.
+    /// Use this in a service that stores which policy it accepted last (`Watch::text`), or whose settings change.
     pub const fn compare_first(self) -> Self {
         Self {
             compare_first: true,
@@ -94,7 +95,8 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses invalid settings: without a pause the file would be read all the time.
+    /// Rejects invalid settings: for example, without an interval the file would be read all the
+    /// time.
     pub(super) fn check(&self) -> Result<(), LoadError> {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         let times = [("interval", self.interval), ("deadline", self.deadline)];
@@ -111,7 +113,8 @@ impl WatchSettings {
         }
     }
 
-    /// Refuses a version by its own text and digest. `before` is how the versions in force so far marked their end.
+    /// Rejects a version for its own contents or digest. `before` is how the active versions so far marked their
+    /// end.
     pub(super) fn judge(&self, version: &Version, before: Ending) -> Result<(), LoadError> {
         if (self.require_end || before.marked) && !version.ending.marked {
             return Err(LoadError::Unfinished);
@@ -126,7 +129,7 @@ impl WatchSettings {
         Ok(())
     }
 
-    /// Refuses a version for what it changes.
+    /// Rejects a version for its changes.
     pub(super) fn judge_changes(&self, candidate: &Candidate) -> Result<(), LoadError> {
         if self.refuse_wider && candidate.changes.widen() {
             return Err(LoadError::Wider(candidate.changes.to_string()));

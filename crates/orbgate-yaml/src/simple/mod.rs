@@ -1,10 +1,10 @@
-//! Reads a simple file line by line, without a library.
+//! Reads simple files line by line, without a library.
 //!
-//! Most files are written in block style: a value is on the key's line or on the lines below that are indented
-//! further, and a text is written as it is or in quotes without escapes. All readers of YAML agree on what such a
-//! file says, and no library is needed to see it: tests hold two of them to it. The same is true of flow style on one
-//! line. What is not as simple (flow style over several lines, blocks of text, escapes, texts over several lines,
-//! numbers other than whole ones …) and what may be an error is left to `tree`.
+//! Most files are written in block style: a value is on the key's line or on the more indented lines below it, and a
+//! string is written plain or in quotes without escapes. All YAML readers agree on such a file, and no library is
+//! needed; tests compare the result with two libraries. The same is true for flow style on one line. Everything else
+//! is left to `tree`: flow style over several lines, block strings, escapes, strings over several lines, numbers
+//! other than integers, and anything that might be an error.
 
 use std::borrow::Cow;
 
@@ -14,19 +14,19 @@ use crate::node::{Content, Entry, Node, Scalar};
 use crate::scalar::other_reading;
 use crate::tree::most_values;
 
-/// A longer line may have more commas and brackets than `Budget` allows.
+/// A longer line might contain more commas and brackets than `Budget` allows.
 const LINE_BYTES: usize = 32_768;
 
-/// The tree of a simple text, the same as `tree` makes of it; `None` where the text is not simple.
+/// The tree of a simple file, the same as `tree` returns. `None` if the file isn't simple.
 pub(super) fn read(text: &str) -> Option<Node<'_>> {
-    // What is ASCII is visible then.
+    // All other ASCII characters are visible.
     let is_control = |byte| matches!(byte, ..b' ' | b'\x7f') && byte != b'\n';
     let has_control = has(text, is_control);
     let mut lines = Lines {
         next: None,
         rest: text,
         line: 0,
-        // Where a character is one byte, more values are allowed as the text goes on.
+        // If each character is one byte, the number of allowed values grows with the file.
         characters: if text.is_ascii() { text.len() } else { 0 },
         values: 0,
         most_values: 0,
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Option<Node<'_>> {
     lines.next.is_none().then_some(root)
 }
 
-/// The rest of a line, and where it starts.
+/// The rest of a line, and its location.
 #[derive(Clone, Copy)]
 struct Rest<'t> {
     location: Location,
@@ -47,7 +47,7 @@ struct Rest<'t> {
 }
 
 impl<'t> Rest<'t> {
-    /// What comes after this many bytes, which are all characters of their own.
+    /// The rest after this many bytes, all of which are single characters.
     fn after(self, bytes: usize) -> Self {
         let columns = u32::try_from(bytes).unwrap_or(u32::MAX);
         Self {
@@ -68,7 +68,7 @@ impl<'t> Rest<'t> {
         self.after(spaces.count())
     }
 
-    /// Whether the line ends here, perhaps with a comment.
+    /// Whether the line ends here, possibly with a comment.
     fn is_end(self) -> bool {
         let rest = self.text.trim_start_matches(' ');
         rest.is_empty() || (rest.starts_with('#') && self.text.starts_with(' '))
@@ -83,7 +83,7 @@ impl<'t> Rest<'t> {
         self.location.column == 1 && is_marker
     }
 
-    /// A key without a space, and what comes after its colon.
+    /// A key without a space, and the rest after its colon.
     fn key(self) -> Option<(Scalar<'t>, Self)> {
         let length = self.text.bytes().position(|byte| byte == b' ');
         let length = length.unwrap_or(self.text.len());
@@ -91,7 +91,7 @@ impl<'t> Rest<'t> {
         is_key(key).then(|| (scalar(key, true), self.after(length)))
     }
 
-    /// A text in quotes, and what comes after it.
+    /// A quoted string, and the rest after it.
     fn quoted(self) -> Option<(Node<'t>, Self)> {
         let quote = self.text.chars().next()?;
         let inner = self.after(1).text;
@@ -101,7 +101,7 @@ impl<'t> Rest<'t> {
         is_same_in_quotes.then(|| (node, self.after(inner.len().saturating_add(2))))
     }
 
-    /// A text without quotes of at most this many bytes, and what comes after it.
+    /// An unquoted string of at most this many bytes, and the rest after it.
     fn plain(self, most: usize) -> Option<(Node<'t>, Self)> {
         let text = self.text.get(..most)?.trim_end_matches(' ');
         let node = self.node(Content::Scalar(scalar(text, true)));
@@ -119,15 +119,15 @@ const fn scalar(text: &str, plain: bool) -> Scalar<'_> {
     Scalar { text, plain }
 }
 
-/// The lines that have not been read yet.
+/// The lines that haven't been read yet.
 struct Lines<'t> {
-    /// The first that is neither blank nor a comment, without its indentation.
+    /// The first line that is neither blank nor a comment, without its indentation.
     next: Option<Rest<'t>>,
     rest: &'t str,
     line: u32,
     characters: usize,
     values: usize,
-    /// How many values there may be before the next line.
+    /// The maximum number of values before the next line.
     most_values: usize,
 }
 
@@ -159,7 +159,7 @@ impl<'t> Lines<'t> {
         (self.values <= self.most_values).then_some(())
     }
 
-    /// The next line, if it starts in this column.
+    /// The next line, if it starts at this column.
     fn at(&self, column: u32) -> Option<Rest<'t>> {
         self.next.filter(|line| line.location.column == column)
     }
@@ -182,19 +182,20 @@ impl<'t> Lines<'t> {
             }
             mapping(entries)?
         };
-        // A line that is indented further is none of its own, and one that is not is judged by who called.
+        // A more indented line would be an error here. A less indented line is handled by the caller.
         let is_whole = self.next.is_none_or(|line| line.location.column <= column);
         is_whole.then(|| first.node(kind))
     }
 
-    /// `key: value`, or a key with its value below.
+    /// `key: value`, or a key with its value on the lines below.
     fn entry(&mut self, line: Rest<'t>, depth: usize) -> Option<Entry<'t>> {
         let (key, rest) = line.key()?;
         self.count(1)?;
         let value = if rest.is_end() {
             self.advance();
             let below = self.next?;
-            // The dashes of a list may be right below its key; then its location is that of its first item.
+            // The dashes of a list can be directly below its key. Then the location of the list is that of
+            // its first item.
             let is_deeper = below.location.column > line.location.column;
             let is_right_below = below.is_item() && below.location.column == line.location.column;
             let value = self.collection(depth.saturating_add(1))?;
@@ -218,7 +219,7 @@ impl<'t> Lines<'t> {
     fn item(&mut self, line: Rest<'t>, depth: usize) -> Option<Node<'t>> {
         let item = line.after(2);
         if item.key().is_some() {
-            // The first key comes after the dash, the others right below that.
+            // The first key follows the dash, and the others are directly below the first key.
             self.next = Some(item);
             return self.collection(depth.saturating_add(1));
         }
@@ -227,7 +228,7 @@ impl<'t> Lines<'t> {
         item
     }
 
-    /// A value on the rest of a line, with at most a comment after it.
+    /// A value on the rest of a line, possibly followed by a comment.
     fn value(&mut self, rest: Rest<'t>, depth: usize) -> Option<Node<'t>> {
         let (node, after) = match rest.text.as_bytes() {
             text if text.len() > LINE_BYTES => return None,
@@ -240,7 +241,7 @@ impl<'t> Lines<'t> {
         after.is_end().then_some(node)
     }
 
-    /// A value in flow style, and what comes after it.
+    /// A value in flow style, and the rest after it.
     fn flow(&mut self, rest: Rest<'t>, depth: usize) -> Option<(Node<'t>, Rest<'t>)> {
         self.count(1)?;
         let inner = depth.saturating_add(1);
@@ -259,7 +260,7 @@ impl<'t> Lines<'t> {
             b'\'' | b'"' => return rest.quoted(),
             _ => {
                 let end = rest.text.find([',', '[', ']', '{', '}', ':', '?', '#'])?;
-                // One of the libraries takes a dash before a mark for an item in block style.
+                // One of the libraries reads a dash before an indicator as an item in block style.
                 let has_dash = rest.text.get(..end)?.contains(" -");
                 return rest.plain(end).filter(|_| !has_dash);
             }
@@ -280,7 +281,8 @@ impl<'t> Lines<'t> {
         is_bare.then_some((entry, after))
     }
 
-    /// The items in brackets, and what comes after them. A comma is between two items, and may follow the last.
+    /// The items in brackets, and the rest after them. Commas separate items, and a comma can follow the last
+    /// item.
     fn items<T>(
         &mut self,
         rest: Rest<'t>,
@@ -313,7 +315,7 @@ fn mapping(entries: Vec<Entry<'_>>) -> Option<Content<'_>> {
     are_unique.then_some(Content::Mapping(entries))
 }
 
-/// A key without a space: the first colon followed by one ends it.
+/// A key without a space. The first colon followed by a space ends it.
 fn is_key(text: &str) -> bool {
     // YAML requires the colon within 1,024 characters.
     let fits = text.len() <= 256 && starts_like_text(text) && !text.ends_with(':');
@@ -324,7 +326,7 @@ fn is_key(text: &str) -> bool {
         })
 }
 
-/// What every reader reads alike: a text, a whole number, `true` or `false`.
+/// A scalar that every reader reads the same way: a string, an integer, `true` or `false`.
 fn is_plain(text: &str) -> bool {
     let is_number = || {
         let is_short = (1..=18).contains(&text.len()) && !text.starts_with('0');
@@ -347,7 +349,7 @@ fn starts_like_text(text: &str) -> bool {
     first.is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'_'))
 }
 
-/// Where a text without quotes ends, before a comment; `None` where it goes on as a mapping.
+/// The end of an unquoted string before a comment; `None` if it continues as a mapping.
 fn end_of_plain(text: &str) -> Option<usize> {
     if !has(text, |byte| matches!(byte, b':' | b'#')) {
         return Some(text.len());
@@ -359,12 +361,12 @@ fn end_of_plain(text: &str) -> Option<usize> {
     }
 }
 
-/// The first line of a text, and what comes after its line feed. Eight bytes at a time are looked at: lines are too short for more.
+/// Splits off the first line at its line feed. Reads eight bytes at a time, because lines are too short for more.
 fn split_line(text: &str) -> (&str, &str) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, _) = text.as_bytes().as_chunks();
     let has_none = |word: &&[u8; 8]| {
-        // A byte that is zero is the line feed; only a zero, or a one after it, has its highest bit set below.
+        // A zero byte is the line feed. Below, only a zero byte, or a one after it, has its highest bit set.
         let differ = u64::from_le_bytes(**word) ^ ONES.wrapping_mul(10);
         differ.wrapping_sub(ONES) & !differ & ONES << 7 == 0
     };
@@ -376,7 +378,7 @@ fn split_line(text: &str) -> (&str, &str) {
     (line, rest.get(1..).unwrap_or_default())
 }
 
-/// Whether a text has such a byte. All are looked at, many at a time.
+/// Whether a string contains such a byte. Checks all bytes, many at a time.
 fn has(text: &str, is: impl Fn(u8) -> bool) -> bool {
     text.bytes().fold(0, |has, byte| has | u8::from(is(byte))) > 0
 }

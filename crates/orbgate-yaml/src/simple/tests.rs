@@ -1,4 +1,4 @@
-//! What is simple, and that two libraries read it the same.
+//! Which files are simple, and that two libraries read them the same way.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ list: # the dashes may be right below
       deep: z
 last: false";
 
-/// What a line of a file may be in the way of, and what it may begin or end with.
+/// Pieces that could interfere with a line, or start or end it.
 const PIECES: [&str; 40] = [
     "\n", "\n", "\n  ", "\r", "\t", " ", "  ", "    ", "-", "- ", "? ", ": ", ":", ":\n", ",", "[",
     "]", "{", "}", "#", " #", "&a ", "*a", "!", "|", ">", "'", "\"", "''", "%", "`", "---", "...",
@@ -58,7 +58,7 @@ fn parsed(text: &str) -> Option<Node<'_>> {
     tree::parse(text, &FORMAT, &mut diagnostics).filter(|_| diagnostics.is_empty())
 }
 
-/// Whether the text is simple: then both libraries read the same, the one with locations at the same locations.
+/// Whether the file is simple. If it is, both libraries read it the same way, and with the same locations.
 fn is_simple(text: &str) -> bool {
     let Some(root) = read(text) else {
         return false;
@@ -69,7 +69,7 @@ fn is_simple(text: &str) -> bool {
     true
 }
 
-/// Whether the library reads the same.
+/// Whether the library reads the same value.
 fn is(node: &Node<'_>, value: &Value) -> bool {
     match (&node.kind, value) {
         (Content::Scalar(scalar), Value::String(text)) => scalar.text == text.as_str(),
@@ -176,7 +176,7 @@ fn what_is_not_simple_is_left_to_a_library() {
     }
 }
 
-/// Most of the project's policies need no library, and a library reads them the same.
+/// Most policies in this repository are simple, and a library reads them the same way.
 #[test]
 fn most_policies_of_the_project_are_simple() {
     let policies = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");

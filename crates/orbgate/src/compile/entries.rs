@@ -1,17 +1,17 @@
-//! What every part of compiling makes: ids, runs of entries, and the pool of texts.
+//! Helpers for all compile steps: ids, runs of entries, and the string pool.
 
 use crate::tables::list::Span;
 use crate::tables::seeded::{RandomSeed, SeededMap};
 use crate::tables::{NONE, Run};
 
-/// Names and templates, end to end; equal names are kept once.
+/// Names and templates, end to end. Equal names are stored once.
 pub(super) struct TextPool<'t> {
     pub(super) all: String,
     spans: SeededMap<&'t str, Span>,
 }
 
 impl<'t> TextPool<'t> {
-    /// With room for this number of names.
+    /// A pool with room for this number of names.
     pub(super) fn with_room(names: usize) -> Self {
         Self {
             all: String::new(),
@@ -19,13 +19,13 @@ impl<'t> TextPool<'t> {
         }
     }
 
-    /// A name.
+    /// Adds a name, unless the pool has it.
     pub(super) fn span(&mut self, name: &'t str) -> Span {
         let Self { all, spans } = self;
         *spans.entry(name).or_insert_with(|| push(all, &[name]))
     }
 
-    /// A text that is no other's, in parts.
+    /// Adds a string that no other shares, given in parts.
     pub(super) fn push(&mut self, parts: &[&str]) -> Span {
         push(&mut self.all, parts)
     }
@@ -40,7 +40,8 @@ fn push(all: &mut String, parts: &[&str]) -> Span {
     }
 }
 
-/// Where entries begin that lie end to end, by how many there are of each.
+/// The start of each group of entries that are stored end to end, from the number of entries in
+/// each group.
 pub(super) fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
     let mut start = 0_u32;
     let runs = lengths.map(|length| {
@@ -54,21 +55,21 @@ pub(super) fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
     runs.collect()
 }
 
-/// A number of entries or bytes as an id. The limits on a policy keep every one far below 2³².
+/// A number of entries or bytes as an id. The limits on a policy keep every id far below 2³².
 pub(super) fn id(count: usize) -> u32 {
     let id = u32::try_from(count);
     debug_assert!(id.is_ok(), "{count} is no id");
     id.unwrap_or(NONE)
 }
 
-/// The entry at a position of these.
+/// The entry at this position.
 pub(super) fn at<T: Copy + Default>(entries: &[T], position: usize) -> T {
     let entry = entries.get(position);
     debug_assert!(entry.is_some(), "a position of another table");
     entry.copied().unwrap_or_default()
 }
 
-/// Sets the entry at a position of these.
+/// Sets the entry at this position.
 pub(super) fn set<T>(entries: &mut [T], position: usize, value: T) {
     let entry = entries.get_mut(position);
     debug_assert!(entry.is_some(), "a position of another table");

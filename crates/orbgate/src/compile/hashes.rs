@@ -1,4 +1,4 @@
-//! Laying out the perfect hashes of literals, templates and scopes: hash and displace.
+//! Builds the perfect hashes of literals, templates and scopes (hash and displace).
 
 use core::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use super::entries::{id, set};
 use crate::tables::hash::{self, GOLDEN, MIXER, PerfectHash, Seed, mix};
 use crate::tables::list::index;
 
-/// No seed of those that were tried distinguishes the texts of a policy.
+/// No seed that was tried separates the strings of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unplaceable;
 
@@ -16,14 +16,15 @@ impl core::fmt::Display for Unplaceable {
     }
 }
 
-/// How many seeds are tried. About one in two leads to a layout.
+/// The number of seeds to try. About one in two succeeds.
 const SEEDS: u32 = 64;
 
-/// Keys in a bucket, on average: fewer take more memory, more take longer to send to free slots.
+/// The average number of keys per bucket. Smaller buckets take more memory; larger ones take longer
+/// to place.
 const IN_BUCKET: usize = 2;
 
-/// One seed of an endless series. `salt` is of the policy's digest: nobody can choose the texts of a policy against seeds that
-/// depend on all of them.
+/// One seed of an endless series. `salt` comes from the policy's digest. An attacker can't choose strings that defeat
+/// the seeds, because the seeds depend on all of the strings.
 pub(super) fn nth_seed(salt: u64, number: u32) -> Seed {
     const fn odd(number: u64) -> u64 {
         mix(mix(number, GOLDEN) ^ number, MIXER) | 1
@@ -36,11 +37,10 @@ pub(super) fn nth_seed(salt: u64, number: u32) -> Seed {
     ])
 }
 
-/// Lays out entries so that each key's entry is in the one slot that the key's hash leads to. Slots that no key leads
-/// to hold the default entry.
+/// Places entries so that each key's hash leads to that key's entry. Unused slots hold the default entry.
 ///
-/// This is the search of CHD: the buckets with most keys come first, while most slots are free, and displacements are tried
-/// one after the other. The expected time is linear.
+/// This is the search of CHD: it places the largest buckets first, while most slots are free, and tries displacements
+/// in sequence. The expected time is linear.
 pub(super) fn perfect_hash<T: Copy + Default>(
     salt: u64,
     entries: &[T],
@@ -64,7 +64,8 @@ pub(super) fn perfect_hash<T: Copy + Default>(
     Err(Unplaceable)
 }
 
-/// The displacement of each bucket and the entry of each slot, if there are displacements that send every hash to a slot of its own.
+/// The displacement of each bucket and the entry of each slot, or `None` if no displacements give every hash its own
+/// slot.
 fn placed<T: Copy + Default>(
     hashes: &mut [(u64, &T)],
     [buckets, slots]: [u32; 2],
@@ -86,7 +87,7 @@ fn placed<T: Copy + Default>(
     Some((displacements, slots.collect()))
 }
 
-/// Places entries where a displacement sends their hashes, if all slots are free and no two the same.
+/// Places entries where a displacement sends their hashes, if all those slots are free and distinct.
 fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacement: u32) -> bool {
     let mask = mask(slots.len());
     let mut place = |(hash, entry): &(u64, &'e T)| {
@@ -104,7 +105,7 @@ fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacem
     false
 }
 
-/// What keeps a number below a power of two.
+/// The mask that keeps a number below a power of two.
 fn mask(count: usize) -> u32 {
     id(count.saturating_sub(1))
 }
@@ -113,7 +114,7 @@ fn mask(count: usize) -> u32 {
 mod tests {
     use super::*;
 
-    /// Every key leads to its entry, and no slot but theirs is taken.
+    /// Checks that every key leads to its entry, and that no other slot is used.
     #[track_caller]
     fn check(keys: &[u64]) {
         let table = perfect_hash(7, keys, |seed, key| seed.number(*key)).unwrap();

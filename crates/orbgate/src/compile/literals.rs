@@ -1,4 +1,5 @@
-//! The literals of all templates at their positions, and the bits of each in a template's key.
+//! The literals of all templates by position, and the bits that each contributes to a template's
+//! key.
 
 use super::entries::{TextPool, at, id, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
@@ -8,10 +9,10 @@ use crate::tables::list::index;
 use crate::tables::terms::MAX_SEGMENTS;
 use crate::tables::{COUNT, Literal, LiteralRow, Run, Spelling};
 
-/// The longest text that its ends say all of.
+/// The longest string that its ends describe completely.
 const ENDS_BYTES: usize = 16;
 
-/// The literals by position. Those that differ only in the case of letters are one literal.
+/// The literals by position. Literals that differ only in letter case count as one.
 pub(super) struct Literals {
     pub(super) rows: Vec<LiteralRow>,
     pub(super) spellings: Vec<Spelling>,
@@ -19,7 +20,8 @@ pub(super) struct Literals {
     pub(super) is_packed: bool,
     /// As in [`crate::tables::Tables::fields`].
     pub(super) fields: Vec<u64>,
-    /// By position, as they are looked up. Of several that have the same ends only the first is in it.
+    /// By position, the entries that a lookup reads. If several literals have the same ends, only the
+    /// first is listed.
     at: Vec<Vec<Literal>>,
     /// By the number of a spelling, from 1: the id of its literal.
     ids: Vec<u32>,
@@ -32,12 +34,12 @@ struct Spelt<'t> {
     position: usize,
     text: &'t str,
     lengths: u32,
-    /// What the hash sees of it: its length and its ends without the case of letters.
+    /// The parts that the hash covers: the length, and the ends without letter case.
     seen: (u32, u64, u64),
 }
 
 impl Literals {
-    /// `common` segments are the same in all templates, and need no part.
+    /// The first `common` segments are the same in all templates, so they need no part.
     pub(super) fn of<'t>(
         salt: u64,
         templates: &Templates<'t>,
@@ -75,7 +77,7 @@ impl Literals {
         literals
     }
 
-    /// Adds a literal, which has this number at its position, and its spellings.
+    /// Adds a literal with its number at this position, and its spellings.
     fn add<'t>(&mut self, spelt: &[Spelt<'t>], number: u64, text: &mut TextPool<'t>) {
         let row = id(self.rows.len());
         let spellings = Run {
@@ -96,7 +98,7 @@ impl Literals {
         });
     }
 
-    /// Adds what is looked up for spellings that the hash sees alike; their literals are the last that were added.
+    /// Adds the lookup entry for spellings that the hash can't distinguish. Their literals were added last.
     fn add_seen(&mut self, alike: &[Spelt<'_>], first: u32) {
         let Some(spelt) = alike.first() else {
             return;
@@ -120,8 +122,8 @@ impl Literals {
         }
     }
 
-    /// Makes parts of the numbers: bits of its own for each position, side by side above those that count segments. Where
-    /// 64 bits are too few, parts are numbers as if by chance, whose sums hardly ever meet.
+    /// Turns the numbers into parts. Each position gets its own bits, above those that count segments. If 64 bits
+    /// aren't enough, parts are pseudorandom numbers whose sums rarely collide.
     fn set_parts(&mut self, salt: u64, positions: &[usize], counts: [u64; MAX_SEGMENTS]) {
         let mut offset = COUNT.count_ones();
         let mut offsets = Vec::with_capacity(counts.len());
@@ -146,7 +148,7 @@ impl Literals {
         }
     }
 
-    /// By position, what is looked up.
+    /// By position, the table that a lookup reads.
     pub(super) fn positions(
         &self,
         salt: u64,
@@ -167,7 +169,7 @@ impl Literals {
         Ok(positions)
     }
 
-    /// The part of a spelling; of a parameter nothing.
+    /// The part of a spelling; 0 for a parameter.
     pub(super) fn part_of(&self, number: u32) -> u64 {
         if number == PARAMETER {
             return 0;
@@ -177,7 +179,8 @@ impl Literals {
     }
 }
 
-/// All spellings: those that the hash sees alike are neighbours, among them those that differ only in case.
+/// All spellings. Those that the hash can't distinguish are neighbours, and among them, those that differ
+/// only in letter case.
 fn sorted<'t>(templates: &Templates<'t>) -> Vec<Spelt<'t>> {
     let spelt = (1..).zip(&templates.literals).map(|(number, literal)| {
         let Ends { head, tail } = Ends::of(literal.text.as_bytes());

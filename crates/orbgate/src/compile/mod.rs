@@ -1,7 +1,7 @@
-//! Policy → tables, at run time and at compile time. It knows nothing of requests.
+//! Policy → tables, at run time and at compile time. This module doesn't know about requests.
 //!
-//! Everything is numbered in an order that does not depend on the file's, so two spellings of one
-//! policy give equal tables except for the locations.
+//! Numbering doesn't depend on the order of the file, so two spellings of one policy give equal
+//! tables, except for the locations.
 
 mod entries;
 mod hashes;
@@ -21,15 +21,16 @@ use literals::Literals;
 use routes::{methods, route_rows, templates_by_key, tuples};
 use templates::{Scope, Templates, terms};
 
-/// How often all hashes are tried with other seeds: each time fails by a chance far below one in a million.
+/// How often all hashes are tried with new seeds. The chance that one round fails is far below one in a
+/// million.
 const ROUNDS: u64 = 8;
 
-/// Compiles a policy. The expected time and the memory are linear in the size of its templates. The search for hashes is
-/// bounded, and it depends on the digest of the policy, so that nobody can choose texts against it.
+/// Compiles a policy. The expected time and the memory are linear in the size of its templates. The search for hashes
+/// is bounded. It depends on the policy's digest, so an attacker can't choose strings that defeat it.
 ///
 /// # Errors
 ///
-/// No hash is found that tells its texts apart. The chance is below 2⁻²⁰⁰.
+/// Fails if no hash separates the policy's strings. The chance is below 2⁻²⁰⁰.
 pub fn compile(policy: &Policy) -> Result<Tables, Unplaceable> {
     let digest = policy.digest();
     let salt = digest.as_bytes().first_chunk();
@@ -65,7 +66,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let names: Vec<_> = names().map(str::as_bytes).collect();
     let name = policy.name().map(|name| text.span(name));
     let prefix = prefix(&templates, common, &mut text).filter(|_| literals.is_packed);
-    // No path starts with it, so that the fast path asks no more.
+    // No path starts with this prefix, so the fast path needs no further check.
     let nothing = Prefix {
         head: 1,
         segments: id(common),
@@ -104,7 +105,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     })
 }
 
-/// The scopes of these apis, sorted by name and by api.
+/// The scopes of these apis, sorted by name and then by api.
 fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
     let mut scopes = Vec::new();
     for (api_id, api) in (0..).zip(apis) {
@@ -116,9 +117,9 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
             rule,
         }));
     }
-    // Stable: those of one name keep the order of the apis.
+    // The sort is stable: scopes with the same name keep the order of the apis.
     scopes.sort_by_key(|scope| scope.rule.name());
-    // In this order no id is asked for after the last of 65,535 scopes.
+    // Rows first: `zip` stops before the id overflows after 65,535 scopes.
     for (apis, id) in scopes
         .chunk_by_mut(|a, b| a.rule.name() == b.rule.name())
         .zip(0..)
@@ -128,7 +129,7 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
     scopes
 }
 
-/// What all templates start with.
+/// The prefix of all templates.
 fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool<'_>) -> Option<Prefix> {
     let first = templates.routes.first()?;
     let mut prefix = String::from("/");
@@ -151,7 +152,7 @@ fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool<'_>) -> 
     })
 }
 
-/// The scopes, each as the apis have it. What is said of one is equal in all of them, and one at most says what it permits.
+/// The scopes as each api defines them. Their settings are equal in all apis, and at most one api states `permits`.
 fn scope_rows<'t>(
     scopes: &[&[Scope<'t>]],
     names: &[Span],
@@ -184,14 +185,14 @@ fn in_api_rows(scopes: &[Scope<'_>]) -> Vec<ScopeInApiRow> {
     rows.collect()
 }
 
-/// The ids of scopes, which are sorted by name.
+/// The ids of scopes that are sorted by name.
 fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<PerfectHash<u16>, Unplaceable> {
     let ids: Vec<_> = (0..NO_SCOPE).take(names.len()).collect();
     let name = |id: u16| names.get(usize::from(id)).copied().unwrap_or_default();
     hashes::perfect_hash(salt, &ids, |seed, id| seed.text(name(*id)))
 }
 
-/// The ids of the routes in the order of the scopes and, within each, of the file.
+/// The ids of the routes, in the order of the scopes and, within each scope, of the file.
 fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
     let mut ids = vec![NONE; templates.routes.len()];
     for (id, template) in (0..).zip(&templates.routes) {

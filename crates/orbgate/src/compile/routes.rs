@@ -1,4 +1,4 @@
-//! Templates, tuples, methods and routes as they are looked up.
+//! Builds the lookup tables of templates, tuples, methods and routes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::tables::seeded::SeededMap;
 use crate::tables::terms::MAX_SEGMENTS;
 use crate::tables::{NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
 
-/// The route rows, those of one template together.
+/// The route rows. The routes of one template are neighbours.
 pub(super) fn route_rows(
     templates: &Templates<'_>,
     names: &[Span],
@@ -25,7 +25,7 @@ pub(super) fn route_rows(
             let name = at(names, usize::from(route.scope.id));
             let method = text.push(&[route.rule.method(), " "]);
             let [base, below] = route.path;
-            // The root has its slash.
+            // The root already has its slash.
             let slash = if slash && route.path != ["", "/"] {
                 "/"
             } else {
@@ -49,7 +49,7 @@ pub(super) fn route_rows(
     rows
 }
 
-/// The columns of the methods that most routes have.
+/// The columns of the most frequent methods.
 pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     let mut counts: SeededMap<&str, u32> = SeededMap::default();
     for route in &templates.routes {
@@ -62,7 +62,8 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
         .iter()
         .filter_map(|(method, _)| Method::of(method.as_bytes()));
     let mut methods: Vec<_> = methods.take(COLUMNS).collect();
-    // For eight methods one multiplier in 420 is good. If ever none is, the rarest method has no column.
+    // For eight methods, about one multiplier in 420 works. If none works, the rarest method gets no
+    // column.
     loop {
         let multipliers = (0..1 << 14).flat_map(|number| nth_seed(0, number).0);
         let mut found =
@@ -77,7 +78,7 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     }
 }
 
-/// The methods in their columns, if this multiplier gives each its own.
+/// The methods in their columns, if this multiplier gives each method its own column.
 fn in_columns(methods: &[Method], multiplier: u64) -> Option<[Method; COLUMNS]> {
     let mut columns = [Method::default(); COLUMNS];
     for method in methods {
@@ -110,7 +111,7 @@ pub(super) fn templates_by_key(
         for (rank, route) in (0..NO_RANK).zip(routes) {
             if let Some(column) = methods.column(route.rule.method().as_bytes()) {
                 entry.ranks ^= (NO_RANK ^ rank).wrapping_shl(rank_bits(column));
-                // The scope's row does not say an amount of the route's own.
+                // The scope's row can't represent a route's own amount.
                 if route.rule.orbs().is_none() {
                     set(&mut entry.scopes, column, route.scope.id);
                 }
@@ -122,12 +123,12 @@ pub(super) fn templates_by_key(
     perfect_hash(salt, &entries, |seed, template| seed.number(template.key))
 }
 
-/// The tuples of all templates, and where those of each number of segments are.
+/// The tuples of all templates, and the run of tuples for each number of segments.
 pub(super) fn tuples(templates: &Templates<'_>, fields: &[u64]) -> (Vec<Run>, Vec<Tuple>) {
     let mut of_counts = vec![BTreeSet::new(); MAX_SEGMENTS.saturating_add(1)];
     for route in &templates.routes {
         let segments = templates.segments(route);
-        // The first segment is the highest bit: so a literal there counts most.
+        // The first segment is the highest bit, so a literal there has the highest weight.
         let bits = core::iter::successors(Some(1_u32 << 31), |bit| Some(bit >> 1));
         let literals = segments
             .iter()

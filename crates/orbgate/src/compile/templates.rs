@@ -10,18 +10,19 @@ use crate::tables::seeded::SeededMap;
 use crate::tables::terms::Orbs;
 use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
 
-/// A scope of a policy as one api has it.
+/// A scope as one api defines it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'p> {
-    /// The same in every api that has it: the position of its name among all, sorted.
+    /// The position of its name among all sorted names, so it is the same in every api that has the
+    /// scope.
     pub(super) id: u16,
-    /// The position of its api among all, sorted by name.
+    /// The position of its api among all apis, sorted by name.
     pub(super) api_id: u32,
     pub(super) api: &'p Api,
     pub(super) rule: &'p ScopeRule,
 }
 
-/// On which terms a scope's routes are called; one of them may have an amount of its own.
+/// The terms on which a scope's routes are called. `amount` is a route's own amount.
 pub(super) fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
     Terms {
         scope: name,
@@ -30,37 +31,38 @@ pub(super) fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms 
             None => ORBS_UNKNOWN,
             Some(Orbs::Free) => 0,
             Some(Orbs::Unstated) => ORBS_UNSTATED,
-            // The reader refuses an amount that does not fit.
+            // The reader rejects an amount that doesn't fit.
             Some(Orbs::Amount(amount)) => i64::try_from(amount).unwrap_or(ORBS_UNSTATED),
         },
     }
 }
 
-/// In the segments of a template: a parameter. Literals are numbered from 1.
+/// A parameter in the segments of a template. Literals are numbered from 1.
 pub(super) const PARAMETER: u32 = 0;
 
 /// The routes of all scopes with their full templates, sorted by segments and method.
 pub(super) struct Templates<'t> {
     pub(super) routes: Vec<Template<'t>>,
-    /// Where the routes of each template are.
+    /// The run of routes of each template.
     pub(super) runs: Vec<Run>,
-    /// The literals of all templates, sorted by position and text; each one's number is its position here,
-    /// from 1. So templates compare as their segments do, and a parameter comes before every literal.
+    /// The literals of all templates, sorted by position and string. Each literal's number is its position
+    /// in this list, from 1. So templates compare as their segments do, and a parameter comes before every
+    /// literal.
     pub(super) literals: Vec<Literal<'t>>,
-    /// The segments of all templates, each template's together.
+    /// The segments of all templates. The segments of one template are neighbours.
     segments: Vec<u32>,
 }
 
-/// A route, its api's base path prepended.
+/// A route, with its api's base path prepended.
 #[derive(Clone, Copy)]
 pub(super) struct Template<'t> {
-    /// Its place among the routes of all scopes, in their order.
+    /// Its position among the routes of all scopes, in their order.
     pub(super) position: u32,
     pub(super) scope: Scope<'t>,
     pub(super) rule: &'t RouteRule,
     /// `/base/path` and `/{parameter}`.
     pub(super) path: [&'t str; 2],
-    /// Where its segments are in the list of all.
+    /// Its run in the list of all segments.
     pub(super) segments: Run,
 }
 
@@ -69,7 +71,7 @@ pub(super) struct Template<'t> {
 pub(super) struct Literal<'t> {
     pub(super) position: usize,
     pub(super) text: &'t str,
-    /// Bit `n - 1` is set where a template of `n` segments has it.
+    /// Bit `n - 1` is set if a template of `n` segments has this literal here.
     pub(super) lengths: u32,
 }
 
@@ -110,10 +112,11 @@ impl<'t> Templates<'t> {
         slice(&self.segments, template.segments)
     }
 
-    /// How many literals all templates start with in common, and are not the last of any.
+    /// The number of leading literals that all templates share and that are not the last segment of
+    /// any.
     pub(super) fn common_segments(&self) -> usize {
-        // They are sorted: what the first and the last have in common, all have, and the first is the shortest of those
-        // that have nothing else.
+        // The routes are sorted, so a prefix that the first and the last share is common to all. The first is also the
+        // shortest of those that have only this prefix.
         let (Some(first), Some(last)) = (self.routes.first(), self.routes.last()) else {
             return 0;
         };
@@ -124,8 +127,8 @@ impl<'t> Templates<'t> {
     }
 }
 
-/// Sorted by the numbers of their segments, and then by method. No two routes are equal in both. Each has beside it its first segments,
-/// as many as fit side by side into a word: few comparisons have to look further.
+/// Sorts by segment numbers and then by method. No two routes are equal in both. Each sort key packs as many of the
+/// first segments as fit into a word, so few comparisons need to read the rest.
 fn sorted<'r, 't>(
     routes: &'r [Template<'t>],
     all: &[u32],
@@ -138,7 +141,7 @@ fn sorted<'r, 't>(
         let rest = id(count.saturating_sub(numbers.len())).saturating_mul(bits);
         let numbers = numbers.map(|number| u64::from(*number).saturating_add(1));
         let start = numbers.fold(0_u64, |start, number| start.wrapping_shl(bits) | number);
-        // After the last segment nothing, which is less than a parameter.
+        // The value after the last segment is less than a parameter.
         start.checked_shl(rest).unwrap_or_default()
     };
     let mut order: Vec<_> = routes.iter().map(|route| (start(route), route)).collect();
@@ -151,17 +154,17 @@ fn sorted<'r, 't>(
     order
 }
 
-/// Gives numbers to literals as they come.
+/// Numbers literals in the order in which they occur.
 #[derive(Default)]
 struct Literals<'t> {
     all: Vec<Literal<'t>>,
     numbers: SeededMap<(u64, &'t str), u32>,
-    /// The template before, and where its segments are: neighbours often start alike.
+    /// The previous template and its segments' run: neighbours often start alike.
     before: ([&'t str; 2], usize),
 }
 
 impl<'t> Literals<'t> {
-    /// Adds a template's segments to the list of all, and says where.
+    /// Adds a template's segments to the list of all, and returns their run.
     fn number(&mut self, path: [&'t str; 2], segments_of_all: &mut Vec<u32>) -> Run {
         // The root has no segment.
         let path = if path == ["", "/"] { ["", ""] } else { path };
@@ -207,10 +210,10 @@ impl<'t> Literals<'t> {
         }
     }
 
-    /// The literals in their order, with their numbers in the list of all segments changed to it.
+    /// The sorted literals. Their numbers in the list of all segments are updated to match.
     fn sorted(self, segments_of_all: &mut [u32]) -> Vec<Literal<'t>> {
         let mut sorted: Vec<_> = (1..).zip(self.all).collect();
-        // By the first bytes as one number: few comparisons have to look further.
+        // Sort by the first bytes as one number: few comparisons need to read the rest.
         sorted.sort_by_cached_key(|(_, literal)| {
             let first = Ends::of(literal.text.as_bytes()).head.swap_bytes();
             (literal.position, first, literal.text)

@@ -1,4 +1,4 @@
-//! The answer: allow with a charge, or deny with a reason.
+//! The decision: allow with a charge, or deny with a reason.
 
 use core::fmt;
 
@@ -7,52 +7,53 @@ use crate::tables::reason::{Detail, Reason};
 use crate::tables::terms::{Digest, Location};
 use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN, Tables};
 
-/// An engine's answer. A denial is an answer, not an error.
+/// An engine's decision. A denial is a result, not an error.
 ///
 /// Exhaustive on purpose: there is no "no opinion".
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[must_use = "a decision that nobody reads protects nothing"]
 pub enum Decision<'e> {
-    /// The call may be made.
+    /// The call is allowed.
     Allow(Allow<'e>),
-    /// The call must be refused, and nothing charged.
+    /// The call is denied, and nothing may be charged.
     Deny(Deny<'e>),
 }
 
-/// Leave to make a call, with what it consumes.
+/// Permission to make a call, with what the call consumes.
 #[derive(Clone, Copy)]
 pub struct Allow<'e> {
     tables: &'e Tables,
-    /// [`NONE`] if a scope was asked for without a route, and for a public route.
+    /// [`NONE`] for a decision by scope without a route, and for a public route.
     route: u32,
     /// [`NO_SCOPE`] for a public route.
     scope: u16,
     reason: Reason,
     allow_bonus_orbs_use: bool,
-    /// As the tables hold it.
+    /// In the encoding of the tables.
     orbs: i64,
 }
 
-/// A refusal, with its reason.
+/// A denial, with its reason.
 #[derive(Clone, Copy)]
 pub struct Deny<'e> {
     tables: &'e Tables,
-    /// [`NONE`] where no route was found or asked for; for `method_not_declared` a route of the template.
+    /// [`NONE`] if no route was found or the decision was by scope; for `method_not_declared`, one of the
+    /// template's routes.
     route: u32,
-    /// [`NONE`] where the request is about no route.
+    /// [`NONE`] if the request matches no route.
     about: u32,
-    /// [`NO_SCOPE`] where no scope was found.
+    /// [`NO_SCOPE`] if no scope was found.
     scope: u16,
     reason: Reason,
     detail: Option<Detail>,
 }
 
-/// What was found before a decision was taken.
+/// The route and scope that were found before a decision was made.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject {
     /// The route that the decision names.
     pub(crate) route: u32,
-    /// The route that the request is about, whether or not the decision names it.
+    /// The route that the request matches, even if the decision must not name it.
     pub(crate) about: u32,
     pub(crate) scope: u16,
     pub(crate) orbs: i64,
@@ -67,7 +68,7 @@ impl Subject {
         orbs: ORBS_UNKNOWN,
     };
 
-    /// A route was found, and may not be named.
+    /// A route was found, but the decision must not name it.
     pub(crate) const fn about(about: u32) -> Self {
         Self {
             about,
@@ -76,7 +77,7 @@ impl Subject {
     }
 }
 
-/// Why a request is denied before it is known what it needs. Small enough for two registers.
+/// Why a request is denied before its route and scope are known. Small enough for two registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Denial {
     reason: Reason,
@@ -95,7 +96,7 @@ impl Denial {
         }
     }
 
-    /// A route was found, and may not be named.
+    /// A route was found, but the decision must not name it.
     pub(crate) const fn about(reason: Reason, about: u32) -> Self {
         Self {
             reason,
@@ -105,7 +106,7 @@ impl Denial {
         }
     }
 
-    /// A template was found, of which this is a route, but not the method.
+    /// A template was found (`route` is one of its routes), but it doesn't declare the method.
     pub(crate) const fn method(route: u32) -> Self {
         Self {
             route,
@@ -114,23 +115,24 @@ impl Denial {
     }
 }
 
-/// What an allowed call consumes (specification §4.2 and §8), the obligation attached to an allow.
+/// What an allowed call consumes (specification §4.2 and §8). The charge is an obligation on the
+/// service that allows the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Charge {
     /// Whether the call consumes the user's orbs.
     pub consumes: bool,
-    /// How many, in orbs: 0 where nothing is consumed, `None` where the policy states no amount and
-    /// the service that charges must supply it.
+    /// The number of orbs. It is 0 if the call consumes nothing, and `None` if the policy states no
+    /// amount. In that case, the service that charges must supply it.
     pub amount: Option<u64>,
-    /// Whether bonus orbs may be used: the call consumes orbs and its request allows it.
+    /// Whether bonus orbs may be used: the call consumes orbs, and the request allows bonus orbs.
     pub bonus_allowed: bool,
 }
 
 impl Charge {
-    /// The charge of a call, a pure function of the policy's orb column, as the tables hold it, and the
-    /// request's flag. `None` where the policy states no orb column.
+    /// The charge of a call: a pure function of the policy's orb column, in the encoding of the tables,
+    /// and the request's flag. `None` if the policy states no orb column.
     #[inline(always)]
     fn new(orbs: i64, allow_bonus_orbs_use: bool) -> Option<Self> {
         let consumes = orbs != 0;
@@ -144,13 +146,13 @@ impl Charge {
 }
 
 impl<'e> Allow<'e> {
-    /// Why: `scope_held`, `scope_not_applicable` or, from a gate, `public_route`.
+    /// The reason: `scope_held`, `scope_not_applicable` or, only from a gate, `public_route`.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// The route. `None` if a scope was asked for without one, and for a public route.
+    /// The route. `None` for a decision by scope without a route, and for a public route.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
         Route::at(self.tables, self.route)
@@ -170,32 +172,33 @@ impl<'e> Allow<'e> {
 }
 
 impl<'e> Deny<'e> {
-    /// Why.
+    /// The reason.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// The rule that a malformed request breaks.
+    /// The rule that a malformed request breaks. `None` for every other reason.
     #[must_use]
     pub const fn detail(&self) -> Option<Detail> {
         self.detail
     }
 
-    /// The HTTP status (see [`Reason::status`]); [`Reason::DEFAULT_STATUS`] if a reason had none.
+    /// The HTTP status (see [`Reason::status`]), or [`Reason::DEFAULT_STATUS`] if the reason has
+    /// none.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.reason.status().unwrap_or(Reason::DEFAULT_STATUS)
     }
 
-    /// The route that the call would have been. For `method_not_declared` it is one of the routes
-    /// that have the path's template; [`Route::methods`] lists what it does declare.
+    /// The route that the call would use. For `method_not_declared`, it is one of the routes with
+    /// the path's template; [`Route::methods`] lists the methods that the template declares.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
         Route::at(self.tables, self.route)
     }
 
-    /// The scope that the call needs, where one was found.
+    /// The scope that the call needs, if one was found.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
         (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
@@ -203,7 +206,7 @@ impl<'e> Deny<'e> {
 }
 
 impl<'e> Decision<'e> {
-    /// Decides for a reason.
+    /// Makes the decision for a reason.
     #[inline(always)]
     pub(crate) const fn new(
         tables: &'e Tables,
@@ -238,7 +241,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// Denies.
+    /// Makes a denial.
     #[inline(always)]
     pub(crate) const fn denied(tables: &'e Tables, denial: Denial) -> Self {
         Self::Deny(Deny {
@@ -251,7 +254,7 @@ impl<'e> Decision<'e> {
         })
     }
 
-    /// The same decision about a request that allows bonus orbs. It changes only the charge of an allow.
+    /// The same decision for a request that allows bonus orbs. Only the charge of an allow changes.
     pub const fn allowing_bonus_orbs(self) -> Self {
         match self {
             Self::Allow(allow) => Self::Allow(Allow {
@@ -262,14 +265,14 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// Whether the call may be made.
+    /// Whether the call is allowed.
     #[inline(always)]
     #[must_use]
     pub const fn is_allow(&self) -> bool {
         matches!(self, Self::Allow(_))
     }
 
-    /// Why.
+    /// The reason.
     #[must_use]
     pub const fn reason(&self) -> Reason {
         match self {
@@ -278,7 +281,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The rule that a malformed request breaks.
+    /// The rule that a malformed request breaks. `None` for every other reason.
     #[must_use]
     pub const fn detail(&self) -> Option<Detail> {
         match self {
@@ -287,7 +290,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The HTTP status of a denial.
+    /// The HTTP status of a denial. `None` for an allow.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
@@ -296,14 +299,15 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The api of the route or, asked by scope, of the scope ([the first](Scope::api) of several), where one was found.
+    /// The api of the route. For a decision by scope, the scope's api ([the first](Scope::api) if there are several).
+    /// `None` if neither was found.
     #[must_use]
     pub fn api(&self) -> Option<&'e str> {
         let of_scope = || self.scope().map(|scope| scope.api());
         self.route().map(|route| route.api()).or_else(of_scope)
     }
 
-    /// The route, where one was found. For `method_not_declared` it is one of the routes that have the path's template.
+    /// The route, if one was found. For `method_not_declared`, it is one of the routes with the path's template.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
         match self {
@@ -312,8 +316,8 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The route as the interfaces write it: `METHOD /template`, and for `method_not_declared`, where
-    /// no method was found, the template alone.
+    /// The route as interfaces print it: `METHOD /template`. For `method_not_declared`, only the
+    /// template, because the method wasn't found.
     #[must_use]
     pub fn route_name(&self) -> Option<&'e str> {
         let route = self.route()?;
@@ -323,7 +327,7 @@ impl<'e> Decision<'e> {
         })
     }
 
-    /// The scope that the call needs, where one was found.
+    /// The scope that the call needs, if one was found.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
         match self {
@@ -332,8 +336,8 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The [index](Route::index) of the route, where one was found. For `method_not_declared` it is one of
-    /// the routes that have the path's template.
+    /// The [index](Route::index) of the route, if one was found. For `method_not_declared`, it is the
+    /// index of one of the routes with the path's template.
     #[inline]
     #[must_use]
     pub const fn route_index(&self) -> Option<u32> {
@@ -341,10 +345,10 @@ impl<'e> Decision<'e> {
         if route == NONE { None } else { Some(route) }
     }
 
-    /// The route that the request is about: its method and path are this route's. It does not depend on the token, so
-    /// it says which routes were called without one, where [`Decision::route`] is `None`. For logs, not for answers:
-    /// a caller without a token must not learn which routes there are. `None` where no route has the path and the
-    /// method, for a malformed request, and where a scope was asked for.
+    /// The route that has the request's path and method, even if [`Decision::route`] is `None` because the request
+    /// has no valid token. It doesn't depend on the token, so logs can show which routes were called without one.
+    /// Don't send it to callers: a caller without a token must not learn which routes exist. `None` if no route has
+    /// the path and the method, for a malformed request, and for a decision by scope.
     ///
     /// ```
     /// # use orbgate::{Engine, Request};
@@ -366,7 +370,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The [index](Scope::index) of the scope that the call needs, where one was found.
+    /// The [index](Scope::index) of the scope that the call needs, if one was found.
     #[inline]
     #[must_use]
     pub const fn scope_index(&self) -> Option<u16> {
@@ -374,7 +378,7 @@ impl<'e> Decision<'e> {
         if scope == NO_SCOPE { None } else { Some(scope) }
     }
 
-    /// What the call consumes. Only an allow carries a charge.
+    /// What the call consumes. Only an allow has a charge.
     #[must_use]
     pub fn charge(&self) -> Option<Charge> {
         match self {
@@ -383,7 +387,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The digest of the policy that decided.
+    /// The digest of the policy that made the decision.
     #[must_use]
     pub const fn policy(&self) -> Digest {
         match self {
@@ -392,7 +396,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// Where the route, or else the scope, is in the policy file.
+    /// The location of the route in the policy file or, if there is no route, of the scope.
     #[must_use]
     pub fn location(&self) -> Option<Location> {
         let route = self.route().map(|route| route.location());
@@ -401,7 +405,7 @@ impl<'e> Decision<'e> {
 }
 
 impl PartialEq for Allow<'_> {
-    /// Equal answers: what a caller can read of them is equal.
+    /// Equal if everything that a caller can read is equal.
     fn eq(&self, other: &Self) -> bool {
         self.reason == other.reason
             && self.route() == other.route()
@@ -413,7 +417,7 @@ impl PartialEq for Allow<'_> {
 impl Eq for Allow<'_> {}
 
 impl PartialEq for Deny<'_> {
-    /// Equal answers: what a caller can read of them is equal.
+    /// Equal if everything that a caller can read is equal.
     fn eq(&self, other: &Self) -> bool {
         self.reason == other.reason
             && self.detail == other.detail

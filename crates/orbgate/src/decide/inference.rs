@@ -4,10 +4,11 @@ use super::token::TokenKind;
 use crate::tables::reason::Reason;
 use crate::tables::terms::OrganisationRule;
 
-/// Decides an api whose scopes apply only when a user's token is supplied.
+/// Decides for an api whose scopes apply only to a user's token.
 ///
-/// `held` says whether the token carries the scope. In other apis the token's kind changes nothing.
-/// Here the scope counts only on a user's token, and the policy must say what an organisation gets.
+/// `held` is true if the token has the scope. In other apis, the kind of a token changes nothing.
+/// In this api, the scope counts only on a user's token, and the policy must state what happens to
+/// an organisation's token.
 #[inline(always)]
 pub(crate) const fn decide(kind: TokenKind, organisation: OrganisationRule, held: bool) -> Reason {
     match (kind, organisation) {

@@ -1,4 +1,4 @@
-//! The JSON forms of the interface, for `serde`. Those of codes are in `reason.rs`.
+//! The JSON forms of the interface, for `serde`. The forms of codes are in `reason.rs`.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

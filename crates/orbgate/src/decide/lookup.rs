@@ -1,12 +1,12 @@
-//! Which template fits a path.
+//! Finds the template that fits a path.
 //!
 //! Each segment is interned: looked up, with its position, in the perfect hash of literals. A literal adds its part to
 //! the key; any other segment adds nothing. The key is looked up in the perfect hash of templates, and nearly always
-//! finds the template. If not, a parameter's value is a literal of another template, or nothing fits: the tuples are
-//! tried, the most specific first (tuple space search).
+//! finds the template. If it doesn't, a parameter value equals a literal of another template, or no template fits.
+//! Then the tuples are tried, the most specific first (tuple space search).
 //!
-//! [`find`] is the fast path. It recognises a target that no rule is about and that is spelt as the templates are. All
-//! other targets it leaves to [`find_exactly`].
+//! [`find`] is the fast path. It handles targets that no rule concerns and that are spelt as the templates are. It
+//! leaves all other targets to [`find_exactly`].
 
 #![allow(
     clippy::as_conversions,
@@ -26,32 +26,35 @@ use crate::tables::{
     COUNT, Literal, LiteralRow, NONE, Prefix, Spelling, Tables, Template, Tuple, slice,
 };
 
-/// What the fast path finds.
+/// The result of the fast path.
 #[derive(Clone, Copy)]
 pub(crate) enum Found<'e> {
-    /// This template is the most specific that fits.
+    /// This template is the most specific one that fits.
     Template(&'e Template),
     /// No template fits.
     Nothing,
-    /// The path breaks this rule together with the policy (P19, P21).
+    /// Together with the policy, the path breaks this rule (P19, P21).
     Refused(Detail),
     /// The target is not simple enough for the fast path.
     Unknown,
 }
 
-/// A shorter path is copied into a buffer of this size.
+/// Shorter paths are copied into a buffer of this size.
 const SHORTEST: usize = 16;
 
-/// The number of a path's segments, and the parts of those that are literals somewhere.
+/// The number of a path's segments, and the parts of those segments that equal a literal at their
+/// position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Never 0, because the fast path wants a segment: so a key that is not there takes no third register.
+    /// Never 0, because the fast path requires a segment. So a missing key needs no third register.
     all: NonZero<u64>,
-    /// The parts of literals of which a letter has the other case: they are values, too.
+    /// The parts of literals that match only in a different letter case. They might also be
+    /// parameter values.
     other_case: u64,
 }
 
-/// The key of a path that does not start as all templates do: no template has that number of segments.
+/// The key of a path that lacks the common prefix of all templates: no template has this number of
+/// segments.
 const NO_TEMPLATE: Option<Key> = Key::new(COUNT, 0);
 
 impl Key {
@@ -64,7 +67,7 @@ impl Key {
     }
 }
 
-/// Looks for the template of a path, if everything about it is simple.
+/// Looks up the template of a path that needs no rule applied.
 #[inline(always)]
 pub(crate) fn find<'e>(tables: &'e Tables, path: &[u8]) -> Found<'e> {
     match key::<Native>(tables, path) {
@@ -73,8 +76,8 @@ pub(crate) fn find<'e>(tables: &'e Tables, path: &[u8]) -> Found<'e> {
     }
 }
 
-/// The key of a path; `None` where something is not simple. A call, so that the walk has the processor's registers to itself: that
-/// saves more than a call costs.
+/// The key of a path, or `None` to fall back to the slow path. Not inlined, so that the walk has the processor's
+/// registers to itself. That saves more than a call costs.
 #[inline(never)]
 pub(crate) fn key<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
     match path.len() {
@@ -92,7 +95,7 @@ fn key_of_short<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
     key_of_long::<V>(tables, &padded, path.len())
 }
 
-/// The key of the path, which is the first `length` bytes.
+/// The key of the path, which is the first `length` bytes of the target.
 #[inline(always)]
 fn key_of_long<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
     let Some(start) = below_prefix(tables, &tables.prefix, bytes) else {
@@ -103,7 +106,7 @@ fn key_of_long<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Optio
     Key::new(walk.all, walk.other_case)
 }
 
-/// The key of a path that starts as no template does, so that nothing has to be interned.
+/// The key of a path that lacks the common prefix, so that no segment has to be interned.
 #[inline(never)]
 fn key_outside_prefix<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
     if bytes.first() != Some(&b'/') || !tables.needs_prefix {
@@ -115,7 +118,8 @@ fn key_outside_prefix<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -
     NO_TEMPLATE
 }
 
-/// The key of a path without the slash at its end; `None` where paths have none. A walk of its own, so that other policies pay nothing.
+/// The key of a path without its final slash. `None` if the policy's paths don't end in a slash. A separate walk, so
+/// that other policies pay nothing for it.
 #[inline(never)]
 fn key_with_slash<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
     let prefix = tables.slashed.as_ref()?;
@@ -130,17 +134,17 @@ fn key_with_slash<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Op
     NO_TEMPLATE.filter(|_| bytes.first() == Some(&b'/'))
 }
 
-/// What is done with each segment of a path. A trait, because a closure cannot be marked `#[inline(always)]`, and some
-/// closures were not inlined.
+/// An action for each segment of a path. A trait, because a closure can't be marked `#[inline(always)]`, and some
+/// closures weren't inlined.
 trait Visit {
-    /// Takes a segment, which is neither empty nor too long. `None` where it is not simple.
+    /// Handles a segment, which is neither empty nor too long. `None` falls back to the slow path.
     fn segment(&mut self, start: usize, end: usize) -> Option<()>;
 }
 
-/// Only checks that the segments are simple.
+/// Only checks that the segments need no rule applied.
 struct Check<'t> {
     bytes: &'t [u8],
-    /// How many more segments there may be.
+    /// How many more segments are allowed.
     left: usize,
 }
 
@@ -154,8 +158,8 @@ impl Visit for Check<'_> {
     }
 }
 
-/// Calls `visit` with the start and end of each segment, the first of which starts at `start`. `None` if a byte is
-/// reserved, or a segment is empty or too long, or if `SLASH` and the path does not end in a slash.
+/// Calls `visit` with the start and end of each segment, beginning at `start`. `None` if a byte is reserved, if a
+/// segment is empty or too long, or if `SLASH` is set and the path doesn't end in a slash.
 ///
 /// ```text
 /// for each block of 64 bytes of the path:
@@ -167,7 +171,7 @@ impl Visit for Check<'_> {
 ///         visit(start .. end); start = end + 1
 /// ```
 ///
-/// If `SLASH`, the path's end ends no segment: the slash before it does.
+/// If `SLASH` is set, the final slash ends the last segment.
 #[inline(always)]
 fn each_segment<V: Vector, const SLASH: bool>(
     bytes: &[u8],
@@ -181,11 +185,11 @@ fn each_segment<V: Vector, const SLASH: bool>(
         if !is_usual {
             length = before_query::<V>(bytes, base, length)?;
         }
-        // The last segment ends where the path does.
+        // The end of the path ends the last segment.
         let end = end_in_block(length, base);
         let mut ends = slashes & end.wrapping_sub(1) | if SLASH { 0 } else { end };
         let first = base.wrapping_add(index(ends.trailing_zeros()));
-        // Only a segment that began in an earlier block can be too long.
+        // Only a segment that starts in an earlier block can be too long.
         let is_too_long = start < base && first.wrapping_sub(start) > MAX_SEGMENT_BYTES;
         let is_empty = ends & (ends << 1 | u64::from(start == base)) != 0;
         if is_empty || is_too_long {
@@ -202,11 +206,11 @@ fn each_segment<V: Vector, const SLASH: bool>(
     (!SLASH || start == length).then_some(())
 }
 
-/// The segments so far.
+/// The state of a walk over the segments.
 struct Walk<'e, 't> {
     tables: &'e Tables,
     bytes: &'t [u8],
-    /// The literals at the next segment's position and at those after it.
+    /// The literals at the next segment's position and the positions after it.
     positions: core::slice::Iter<'e, PerfectHash<Literal>>,
     /// As in [`Key`], so far.
     all: u64,
@@ -228,7 +232,7 @@ impl<'e, 't> Walk<'e, 't> {
 }
 
 impl Visit for Walk<'_, '_> {
-    /// Interns it.
+    /// Interns the segment.
     ///
     /// ```text
     /// give up if the segment is all dots
@@ -248,9 +252,10 @@ impl Visit for Walk<'_, '_> {
         let literal = literals.get(literals.seed.literal(ends, length))?;
         let differ = literal.ends.differ(ends);
         let unlike = differ & SEEN | u64::from(literal.length ^ length);
-        // Without a branch: no processor can predict whether a segment is a literal.
+        // Branchless, because no processor can predict whether a segment is a literal.
         let part = select_unpredictable(unlike == 0, literal.part, 0);
-        // One test of both, for the same reason. The sum cannot wrap: `SEEN` has bits that are not set.
+        // One test for both, for the same reason. The sum can't wrap, because `SEEN` leaves some bits
+        // unset.
         if unlike.wrapping_add(u64::from(differ == 0)) == 0 {
             let segment = self.bytes.get(start..end)?;
             if has_other_case(self.tables, literal, segment)? {
@@ -263,8 +268,8 @@ impl Visit for Walk<'_, '_> {
     }
 }
 
-/// The ends of a segment. If eight bytes of the path end where the segment does, they are read at once. If the segment
-/// is shorter, the bytes before it are shifted out.
+/// The ends of a segment. If eight bytes of the path precede the segment's end, they are read at once, and the bytes
+/// before a shorter segment are shifted out.
 #[inline(always)]
 fn ends(bytes: &[u8], start: usize, end: usize) -> Option<Ends> {
     let word = |at: usize| {
@@ -283,7 +288,7 @@ fn ends(bytes: &[u8], start: usize, end: usize) -> Option<Ends> {
     }
     let last = end.wrapping_sub(8);
     let first = start.min(last);
-    // How many bits of the last eight bytes come before the segment.
+    // The number of bits of the last eight bytes that precede the segment.
     let before = (start.wrapping_sub(first) as u32).wrapping_mul(8);
     Some(Ends {
         head: word(first)?.wrapping_shr(before),
@@ -291,14 +296,14 @@ fn ends(bytes: &[u8], start: usize, end: usize) -> Option<Ends> {
     })
 }
 
-/// Whether a segment has nothing but dots.
+/// Whether a segment consists only of dots.
 #[cold]
 #[inline(never)]
 fn is_dots(segment: Option<&[u8]>) -> bool {
     segment.is_none_or(|segment| segment.iter().all(|byte| *byte == b'.'))
 }
 
-/// The template of a key.
+/// Looks up the template of a key.
 #[inline(always)]
 pub(crate) fn find_by(tables: &Tables, key: Key) -> Found<'_> {
     let template = match key.other_case {
@@ -308,14 +313,14 @@ pub(crate) fn find_by(tables: &Tables, key: Key) -> Found<'_> {
     template.map_or_else(|| find_in_tuples(tables, key), Found::Template)
 }
 
-/// Where the first segment below the prefix starts. `None` where the path does not start with the prefix.
+/// The start of the first segment after the prefix. `None` if the path doesn't start with the prefix.
 #[inline(always)]
 fn below_prefix(tables: &Tables, prefix: &Prefix, bytes: &[u8]) -> Option<usize> {
     let below = index(prefix.text.length);
     let head = u128::from_le_bytes(*bytes.first_chunk()?);
     let is_there = match below {
         0..16 => head & prefix.head_mask == prefix.head,
-        // The first and the last 16 bytes are all.
+        // The first and the last 16 bytes cover the whole prefix.
         16..=32 => {
             let tail = bytes.get(below.wrapping_sub(16)..)?.first_chunk()?;
             (head ^ prefix.head) | (u128::from_le_bytes(*tail) ^ prefix.tail) == 0
@@ -325,7 +330,7 @@ fn below_prefix(tables: &Tables, prefix: &Prefix, bytes: &[u8]) -> Option<usize>
     is_there.then_some(below)
 }
 
-/// Where the slashes of a block are, as bits, and whether no byte of it is reserved.
+/// The slashes of a block as bits, and whether the block has no reserved byte.
 #[inline(always)]
 fn slashes<V: Vector>(bytes: &[u8], base: usize) -> Option<(u64, bool)> {
     let mut all = V::splat(0);
@@ -336,8 +341,8 @@ fn slashes<V: Vector>(bytes: &[u8], base: usize) -> Option<(u64, bool)> {
     Some((slashes?, all.is_zero()))
 }
 
-/// Where the path of a target ends whose query starts in this block. `None` where the block has another reserved byte before the
-/// `?`, or the query has one that no target may have.
+/// The end of the path, for a target whose query starts in this block. `None` if another reserved byte comes before the
+/// `?`, or if the query contains a byte that no target can have.
 #[inline(never)]
 fn before_query<V: Vector>(bytes: &[u8], base: usize, length: usize) -> Option<usize> {
     let usual = positions_in_block(bytes, base, |bytes: V| reserved(bytes).positions(0))?;
@@ -345,13 +350,13 @@ fn before_query<V: Vector>(bytes: &[u8], base: usize, length: usize) -> Option<u
     if bytes.get(end) != Some(&b'?') || length > MAX_TARGET_BYTES {
         return None;
     }
-    // From a register's length before the end of the text, if the query is shorter: the path's own bytes may be in a target, too.
+    // Start one register before the end if the query is shorter: the path's bytes are valid in a target as well.
     let from = end.min(bytes.len().saturating_sub(V::BYTES));
     is_clear(bytes.get(from..)?, refused::<V>).then_some(end)
 }
 
-/// Whether a segment has a letter in another case than a literal, whose ends are the same but perhaps for that. `None` unless the
-/// literal has one spelling, and no other literal has its ends.
+/// Whether a segment differs from a literal only in letter case, given that their ends match without case. `None`
+/// unless the literal has exactly one spelling and no other literal has the same ends.
 #[cold] // so that the walk keeps what it needs in registers
 #[inline(never)]
 fn has_other_case(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<bool> {
@@ -364,7 +369,7 @@ fn has_other_case(tables: &Tables, literal: &Literal, segment: &[u8]) -> Option<
     is_it.then_some(text != segment)
 }
 
-/// The most specific template that fits when some of a path's literals are values of parameters.
+/// The most specific template that fits, if some of the path's literals are parameter values.
 #[inline(never)]
 fn find_in_tuples(tables: &Tables, key: Key) -> Found<'_> {
     let all = key.all.get();
@@ -379,7 +384,7 @@ fn find_in_tuples(tables: &Tables, key: Key) -> Found<'_> {
     }
     choose(tables, count, literals, |tuple, exactly| {
         let fits = tuple.fields & key.other_case == 0;
-        // The tuple of all these literals was looked up before.
+        // The tuple of all these literals was already looked up.
         let is_known = fits && tuple.literals == literals;
         if is_known || exactly && !fits {
             return None;
@@ -389,9 +394,10 @@ fn find_in_tuples(tables: &Tables, key: Key) -> Found<'_> {
     })
 }
 
-/// The most specific template that fits (rule P20), of the tuples that have no other literals than these; refused if a more
-/// specific one would fit but for the case of letters (P21). `fit` gives the template of a tuple, and whether it fits exactly:
-/// once one fits but for that case, the others count only if they do.
+/// The most specific template that fits (rule P20) among the tuples whose literals are all in `literals`. The path is
+/// rejected if a more specific template would fit in a different letter case (P21). `fit` returns the template of a
+/// tuple, and whether it fits exactly. Once a template fits except for letter case, the others count only if they fit
+/// exactly.
 #[inline(always)]
 fn choose<'e>(
     tables: &'e Tables,
@@ -413,7 +419,7 @@ fn choose<'e>(
 }
 
 impl Tables {
-    /// The template of this key.
+    /// Looks up the template of this key.
     #[inline(always)]
     fn template(&self, key: u64) -> Option<&Template> {
         #[cfg(test)]
@@ -428,7 +434,7 @@ impl Tables {
         slice(&self.tuples, run.copied().unwrap_or_default())
     }
 
-    /// A literal at this position, in any case of its letters.
+    /// The literal at this position, in any letter case.
     fn literal(&self, position: u32, segment: &[u8]) -> Option<&LiteralRow> {
         let ends = Ends::of(segment);
         let length = u32::try_from(segment.len()).ok()?;
@@ -457,8 +463,8 @@ fn in_small_letters(text: &[u8]) -> impl Iterator<Item = u8> {
     text.iter().map(u8::to_ascii_lowercase)
 }
 
-/// The most specific template that fits an accepted path (rule P20), or the rule that the path breaks together with this
-/// policy (P19, P21).
+/// The most specific template that fits an accepted path (rule P20), or the rule that the path and this policy break
+/// together (P19, P21).
 pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e> {
     let count = u32::try_from(path.segments().len()).unwrap_or(NONE);
     let this_length = 1_u32.wrapping_shl(count.wrapping_sub(1));
@@ -492,8 +498,8 @@ pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e>
     })
 }
 
-/// Whether the text of a template, which has this tuple, fits a path exactly; if not, once escapes are decoded and if the case of
-/// letters is ignored. `None` where it fits neither way. A comparison ends at the first difference.
+/// Whether the template with this tuple fits a path exactly or, if it doesn't, whether it fits after decoding escapes
+/// and ignoring letter case. `None` if it fits neither way. A comparison stops at the first difference.
 fn fit(
     tables: &Tables,
     template: &Template,
@@ -534,12 +540,12 @@ mod tests {
     use crate::engine::Engine;
 
     thread_local! {
-        /// How many templates were looked up by their keys.
+        /// The number of template lookups by key.
         pub(super) static LOOK_UPS: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// A policy with 63 tuples among paths of eight segments, and a path of literals that fits none of them. The caller chooses the
-    /// method, too.
+    /// A policy with 63 tuples for paths of eight segments, and a path of literals that fits none of them. The caller
+    /// also chooses the method.
     #[cfg(feature = "yaml")]
     #[test]
     fn no_method_doubles_the_look_ups() {
@@ -567,7 +573,7 @@ mod tests {
             assert_eq!(decision.reason(), crate::tables::reason::Reason::NoRoute);
             LOOK_UPS.get()
         };
-        // None of the policy's methods, and one that no policy has a column for.
+        // A method that the policy lacks, and one that no policy has a column for.
         for method in ["GET", "PUT", "PROPPATCHES"] {
             assert_eq!(asked(method, "/z/z/z/z/z/z/y/y"), 64, "{method}");
             assert_eq!(asked(method, "/z/z/z/z/z/z/y/y?a=b"), 64, "{method}");
@@ -575,7 +581,7 @@ mod tests {
         }
     }
 
-    /// The template that the fast path alone finds.
+    /// The template that the fast path finds without help from the slow path.
     fn found<V: Vector>(path: &str) -> Option<u64> {
         let tables = &Engine::external().tables;
         match find_by(tables, key::<V>(tables, path.as_bytes())?) {
@@ -584,7 +590,7 @@ mod tests {
         }
     }
 
-    /// Tests of decisions cannot see whether a target took the slow path without need.
+    /// Tests of decisions can't see whether a target took the slow path needlessly.
     #[test]
     fn simple_targets_take_the_fast_path() {
         let tables = &Engine::external().tables;

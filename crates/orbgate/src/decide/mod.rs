@@ -1,4 +1,4 @@
-//! Request → decision, in one order. It knows nothing of policies.
+//! Request → decision, in one order. This module doesn't know about policies.
 
 pub(crate) mod decision;
 mod inference;
@@ -42,7 +42,7 @@ impl Tables {
             (Some(column), Ok(_), Found::Template(template)) if is_short => {
                 self.need_of(template, column)
             }
-            // The commonest denial.
+            // The most common denial.
             (Some(_), Ok(_), Found::Nothing) if is_short => {
                 return self.deny(Reason::NoRoute, Subject::NOTHING);
             }
@@ -62,7 +62,7 @@ impl Tables {
         }
     }
 
-    /// What the route of a column needs.
+    /// The scope and terms of the route in a column.
     #[inline(always)]
     fn need_of(&self, template: &Template, column: usize) -> Option<Need<'_>> {
         let (route, scope) = template.column(column);
@@ -77,9 +77,10 @@ impl Tables {
         }
     }
 
-    /// The route of a request that the fast path cannot decide, or why it is denied: tries every rule, in its order. A template that was
-    /// found is not looked up again: the caller chooses the method, and could double the cost with one that has no column. It gives no
-    /// [`Decision`], because callers would have to keep that in memory.
+    /// The route of a request that the fast path can't decide, or the reason to deny it. Tries every rule, in order. A
+    /// template that was already found is not looked up again, because a caller could otherwise double the cost by
+    /// choosing a method without a column. Doesn't return a [`Decision`], because callers would then have to keep it in
+    /// memory.
     #[cold]
     #[inline(never)]
     fn find_route_slowly<'e>(
@@ -106,7 +107,7 @@ impl Tables {
         };
         let route = template.and_then(|template| self.find_route_of(template, request.method));
         match (read_token(request.token.as_ref()), found, route) {
-            // The denial does not name the route, because the caller may not learn it.
+            // The denial doesn't name the route, because the caller must not learn it.
             (Err(reason), ..) => Err(Denial::about(reason, route.unwrap_or(NONE))),
             (Ok(_), Found::Template(_), Some(route)) => Ok(route),
             (Ok(_), Found::Template(template), None) => Err(Denial::method(template.first_route)),
@@ -115,7 +116,7 @@ impl Tables {
         }
     }
 
-    /// What a route needs.
+    /// The scope and terms that a route needs.
     #[inline(always)]
     pub(crate) fn need(&self, route: u32) -> Option<Need<'_>> {
         let row = self.routes.get(index(route))?;
@@ -126,7 +127,7 @@ impl Tables {
         })
     }
 
-    /// The template's route of a method, whether or not it has a column.
+    /// The template's route for a method, even if the method has no column.
     fn find_route_of(&self, template: &Template, method: &[u8]) -> Option<u32> {
         let first = template.first_route;
         let row = self.routes.get(index(first));
@@ -137,7 +138,8 @@ impl Tables {
         first.checked_add(u32::try_from(at).ok()?)
     }
 
-    /// Decides the last step, once a route or scope is found and the token is valid: whether the token has the scope.
+    /// Decides the last step, when a route or scope was found and the token is valid: whether the token has the
+    /// scope.
     #[inline(always)]
     pub(crate) fn decide_need<'e>(
         &'e self,
@@ -166,10 +168,10 @@ impl Tables {
     }
 }
 
-/// What a call needs, found by its route or its scope.
+/// The requirements of a call, found by its route or its scope.
 #[derive(Clone, Copy)]
 pub(crate) struct Need<'e> {
-    /// [`NONE`] where it was found by its scope.
+    /// [`NONE`] if the call was looked up by scope.
     pub(crate) route: u32,
     pub(crate) scope: u16,
     pub(crate) terms: &'e Terms,

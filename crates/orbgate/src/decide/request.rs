@@ -1,28 +1,28 @@
-//! What is asked of an engine.
+//! The input of a decision.
 
 use super::token::Token;
 
 /// One request: may this token make this call, and does it consume orbs?
 ///
-/// Method and target are the bytes of the request line as they came over the wire, neither decoded
-/// nor normalised: `req.url` in Node, `RequestURI` in Go, `raw_path` in ASGI, `OriginalUri` in axum.
+/// Pass the method and target exactly as they arrived in the request line, neither decoded nor
+/// normalised: `req.url` in Node, `RequestURI` in Go, `raw_path` in ASGI, `OriginalUri` in axum.
 ///
-/// Exhaustive on purpose: a field added later would be one that callers must think about.
+/// Exhaustive on purpose: callers would have to think about any new field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The method (RFC 9110 §9.1: case-sensitive).
+    /// The method, which is case-sensitive (RFC 9110 §9.1).
     pub method: &'a [u8],
-    /// The request target in origin form (RFC 9112 §3.2.1), with its query if it has one.
+    /// The request target in origin form (RFC 9112 §3.2.1), including its query.
     pub target: &'a [u8],
-    /// The verified token; `None` where none was supplied.
+    /// The verified token; `None` if the request has no token.
     pub token: Option<Token<'a>>,
-    /// The request body's `allowBonusOrbsUse` (specification §2.1), false where it is absent.
+    /// The request body's `allowBonusOrbsUse` (specification §2.1); false if it is absent.
     pub allow_bonus_orbs_use: bool,
 }
 
 impl Request<'_> {
-    /// A copy that is made field by field. Of a plain copy the compiler would lend the original instead, and callers would have to keep
-    /// it in memory for a call that is hardly ever made.
+    /// Copies field by field. With a derived copy, the compiler would pass the original by reference, and callers would
+    /// have to keep it in memory for a call that rarely happens.
     #[inline(always)]
     #[allow(clippy::manual_map, reason = "that would be a plain copy")]
     pub(crate) const fn copy(&self) -> Self {

@@ -1,4 +1,4 @@
-//! A token's scopes as text, searched for the one that a route needs.
+//! Searches a token's scope string for the scope that a route needs.
 
 #![allow(
     clippy::as_conversions,
@@ -9,7 +9,7 @@ use super::token::Scopes;
 use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 use crate::tables::{Tables, Terms};
 
-/// Whether a token's scopes include the scope of these terms, whose id this is (specification §5.3).
+/// Whether a token's scopes include the scope with these terms and this id (specification §5.3).
 #[inline(always)]
 pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
     match scopes {
@@ -18,11 +18,12 @@ pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, scope: u16, terms: &Term
     }
 }
 
-/// Whether one of the scopes in a text, separated by spaces, is exactly this one (specification §5.3). A scope is not
-/// empty and has no space.
+/// Whether one of the space-separated scopes in a string is exactly this one (specification §5.3). The scope isn't
+/// empty and contains no space.
 ///
-/// Bits mark the scopes of a block that have the right length and middle byte: hardly more than one is compared. Which
-/// one a route needs is known last of all, so a branch on it that is guessed wrong costs most.
+/// Bits mark the scopes of a block that have the right length and middle byte, so rarely more than one is compared.
+/// The scope that a route needs is the last thing that a decision finds out, so a mispredicted branch here costs the
+/// most.
 #[inline(always)] // a call of its own would cost text an eighth
 fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
     let length = scope.len();
@@ -35,7 +36,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
         };
         let end = end_in_block(text.len(), base);
         let spaces = spaces & end.wrapping_sub(1);
-        // Each block starts where a scope does.
+        // Each block begins at the start of a scope.
         let starts = spaces << 1 | 1;
         let mut positions = starts & ((spaces | end) >> length) & (middles >> half);
         while positions != 0 {
@@ -48,7 +49,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
         match spaces.checked_ilog2() {
             _ if end != 0 => return false,
             Some(last) => base = base.wrapping_add(last as usize).wrapping_add(1),
-            // A scope that is longer than a block.
+            // The scope is longer than a block.
             None => break,
         }
     }
@@ -59,7 +60,8 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
     !scope.is_empty() && (is_same(Some(text), scope) || scopes.any(|other| other == scope))
 }
 
-/// Whether this text is the scope. Most scopes have 8 to 16 bytes: their first and last eight are all of them.
+/// Whether this string is the scope. Most scopes have 8 to 16 bytes, which the first and last eight bytes
+/// cover completely.
 #[inline(always)]
 fn is_same(own: Option<&[u8]>, scope: &[u8]) -> bool {
     let Some(own) = own.filter(|own| own.len() == scope.len()) else {

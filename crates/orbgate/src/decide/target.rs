@@ -1,8 +1,8 @@
-//! The request target: refuse, never normalise.
+//! The request target: reject, never normalise.
 //!
-//! Authorizer and backend must read the same path, so a path has exactly one accepted spelling, but for escapes in values
-//! of parameters under `encoded_params`. [`read`] is the one home of the rules P2 to P18: it accepts a target or names the first rule that it breaks. [`reserved`] only tells
-//! apart the bytes that no rule is about.
+//! Authorizer and backend must read the same path, so each path has exactly one accepted spelling. The exception is
+//! escapes in parameter values under `encoded_params`. [`read`] is the only home of the rules P2 to P18: it accepts a
+//! target or names the first rule that the target breaks. [`reserved`] only finds the bytes that some rule concerns.
 
 #![allow(
     clippy::as_conversions,
@@ -14,8 +14,8 @@ use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 use crate::tables::reason::Detail;
 use crate::tables::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, Profile};
 
-/// Zero where a byte is a slash, or a letter, a digit or one of `-._`. No rule is about these, except about a dot at
-/// the start of a segment. Other bytes may be valid, too.
+/// Zero for a slash, a letter, a digit or one of `-._`. No rule concerns these bytes, except for a dot at the start
+/// of a segment. Other bytes might also be valid.
 #[inline(always)]
 pub(crate) fn reserved<V: Vector>(bytes: V) -> V {
     let no_letter = bytes.or(V::splat(0x20)).outside(b'a', b'z');
@@ -25,23 +25,24 @@ pub(crate) fn reserved<V: Vector>(bytes: V) -> V {
     no_letter.and(no_digit).and(no_underscore)
 }
 
-/// Zero where a byte may be anywhere in a target: from 0x21 to 0x7E and not `#`.
+/// Zero for a byte that is valid anywhere in a target: 0x21 to 0x7E, except `#`.
 #[inline(always)]
 pub(crate) fn refused<V: Vector>(bytes: V) -> V {
     bytes.outside(b'!', b'"').and(bytes.outside(b'$', b'~'))
 }
 
-/// Whether this is zero for every byte of a text; `false` for a text too short for a register.
+/// Whether this is zero for every byte of a string; `false` if the string doesn't fill a register.
 #[inline(always)]
 pub(crate) fn is_clear<V: Vector>(bytes: &[u8], of: impl Fn(V) -> V) -> bool {
     let mut all = V::splat(0);
     let Some(last) = bytes.len().checked_sub(V::BYTES) else {
         return false;
     };
-    // As many registers for most targets: no processor can predict how long one is.
+    // The same number of registers for most targets, because no processor can predict the length of
+    // one.
     for base in (0..bytes.len()).step_by(BLOCK) {
         for offset in (0..BLOCK).step_by(V::BYTES) {
-            // A read that would pass the end is moved back.
+            // A read that would pass the end is shifted back.
             match V::load(bytes, base.wrapping_add(offset).min(last)) {
                 Some(bytes) => all = all.or(of(bytes)),
                 None => return false,
@@ -55,19 +56,19 @@ pub(crate) fn is_clear<V: Vector>(bytes: &[u8], of: impl Fn(V) -> V) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Path<'t> {
     target: &'t [u8],
-    /// Where each segment starts and ends.
+    /// The start and end of each segment.
     positions: [[u16; 2]; MAX_SEGMENTS],
     count: usize,
     has_escapes: bool,
     has_empty: bool,
     has_dots: bool,
     is_too_long: bool,
-    /// Whether the path lacks the slash that all paths of the policy end in.
+    /// Whether the path lacks the trailing slash that the policy requires.
     pub(crate) lacks_slash: bool,
 }
 
 impl<'t> Path<'t> {
-    /// A segment's decoding, where it has escapes; one without is its own decoding.
+    /// A segment with its escapes decoded, or the segment itself if it has none.
     #[inline(always)]
     pub(crate) fn decoded(&self, segment: &[u8]) -> Option<Decoded> {
         match self.has_escapes && segment.contains(&b'%') {
@@ -100,8 +101,8 @@ impl<'t> Path<'t> {
     }
 }
 
-/// Cuts a target into segments, or names the first rule that it breaks: P2 to P5, P7, then the path's bytes from left
-/// to right, then P10, P11 and the limits on segments.
+/// Splits a target into segments, or names the first rule that it breaks: P2 to P5, P7, then the path's bytes from
+/// left to right, then P10, P11 and the limits on segments.
 pub(crate) fn read<'t>(
     target: &'t [u8],
     profile: Profile,
@@ -138,18 +139,19 @@ pub(crate) fn read<'t>(
     }
 }
 
-/// Reads a path without a backslash up to the first byte that it may not have (P8, P9, P12 to P18). Nothing reads the query after this (P6).
+/// Reads a path without a backslash up to the first invalid byte (P8, P9, P12 to P18). The query is ignored after this
+/// (P6).
 fn read_path(path: &mut Path<'_>, profile: Profile, slash: bool) -> Result<(), Detail> {
     let target = path.target;
     let (mut start, mut end) = (1, target.len());
     for base in (0..target.len()).step_by(BLOCK) {
         let usual = positions_in_block(target, base, |bytes: Native| reserved(bytes).positions(0));
         let slashes = positions_in_block(target, base, |bytes: Native| bytes.positions(b'/'));
-        // A target that does not fill a register is looked at byte by byte.
+        // A target that doesn't fill a register is read byte by byte.
         let in_target = end_in_block(target.len(), base).wrapping_sub(1);
         let mut others = !usual.unwrap_or_default() & in_target;
         let mut slashes = slashes.unwrap_or(in_target) & in_target;
-        // The rules for bytes come before those for segments.
+        // Rules for bytes come before rules for segments.
         while others != 0 {
             let at = base.wrapping_add(others.trailing_zeros() as usize);
             let before = others.wrapping_sub(1);
@@ -183,7 +185,7 @@ fn read_path(path: &mut Path<'_>, profile: Profile, slash: bool) -> Result<(), D
             break;
         }
     }
-    // The root has no segment, and none is after the slash that all paths end in.
+    // The root has no segment, and no segment follows a required trailing slash.
     let is_after_slash = start == end;
     if end > 1 && !(slash && is_after_slash) {
         path.add(start, end);
@@ -210,7 +212,7 @@ fn read_escape(target: &[u8], at: usize) -> Result<(), Detail> {
     }
 }
 
-/// The byte that an escape at the start of `bytes` encodes, and the bytes after the escape.
+/// The byte that the escape at the start of `bytes` encodes, and the rest of `bytes`.
 fn escaped(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, after @ ..] = bytes else {
         return None;
@@ -261,7 +263,7 @@ impl Decoded {
 mod tests {
     use super::*;
 
-    /// A byte that is not reserved is accepted at every position.
+    /// A byte that isn't reserved is accepted at every position.
     #[test]
     fn usual_bytes_break_no_rule() {
         for byte in 0..=u8::MAX {

@@ -1,14 +1,14 @@
-//! Tokens and the scopes they carry.
+//! Tokens and their scopes.
 
 use crate::codes;
 use crate::tables::reason::Reason;
 
-/// A *verified* bearer token (RFC 9068): verifying is the token layer's business, not the engine's.
+/// A *verified* bearer token (RFC 9068). The engine doesn't verify tokens; the token layer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// Whose token it is.
+    /// Whether the token is a user's or an organisation's.
     pub kind: TokenKind,
-    /// The scopes that it carries.
+    /// The scopes of the token.
     pub scopes: Scopes<'a>,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Token<'a> {
     /// let token = orbgate::Token::user("read:account write:voxies");
     /// ```
     ///
-    /// The scopes are text, bytes, or a [`ScopeSet`]; owned text is lent.
+    /// Pass the scopes as a string, as bytes, or as a [`ScopeSet`].
     #[must_use]
     pub fn user(scopes: impl Into<Scopes<'a>>) -> Self {
         Self {
@@ -39,9 +39,9 @@ impl<'a> Token<'a> {
 }
 
 codes! {
-    /// Whose token it is.
+    /// The kind of token: a user's or an organisation's.
     ///
-    /// Exhaustive on purpose: what is neither of the two is `Unknown`, and unknown denies.
+    /// Exhaustive on purpose: anything else is `Unknown`, which is denied.
     #[derive(Default)]
     pub enum TokenKind: u8 {
         #[default]
@@ -52,7 +52,7 @@ codes! {
 }
 
 impl TokenKind {
-    /// The kind of this frozen name; `Unknown` for any other text.
+    /// The kind with this frozen name; `Unknown` for any other string.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         let mut kinds = Self::ALL.into_iter();
@@ -62,17 +62,17 @@ impl TokenKind {
 
 /// The scopes of a token.
 ///
-/// Exhaustive on purpose: these are the two forms that a token layer can hand over.
+/// Exhaustive on purpose: a token layer passes scopes in one of these two forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scopes<'a> {
-    /// As the token has them: separated by spaces, in any order; duplicates are harmless and empty
-    /// ones ignored. Safe with any engine; every decision searches the text.
+    /// A scope string: names separated by spaces, in any order. Duplicates and empty names are
+    /// ignored. Works with any engine; every decision searches the string.
     Text(&'a [u8]),
-    /// Interned once with [`Engine::scopes`](crate::Engine::scopes): a bit test per decision.
+    /// Interned once with [`Engine::scopes`](crate::Engine::scopes); each decision tests a bit.
     Set(&'a ScopeSet),
 }
 
-/// Text or bytes, owned or not.
+/// A string or bytes, owned or borrowed.
 impl<'a, T: AsRef<[u8]> + ?Sized> From<&'a T> for Scopes<'a> {
     fn from(text: &'a T) -> Self {
         Self::Text(text.as_ref())
@@ -88,22 +88,23 @@ impl<'a> From<&'a ScopeSet> for Scopes<'a> {
 /// A token's scopes as a set of bits, made by [`Engine::scopes`](crate::Engine::scopes) or
 /// [`Engine::scope_set`](crate::Engine::scope_set).
 ///
-/// It belongs to the policy of the engine that made it. With an engine of another policy it holds
-/// nothing: decisions deny rather than misread it. Scopes that the policy does not have are dropped.
+/// A set belongs to the policy of the engine that made it. To an engine of another policy it is
+/// empty, so that engine denies instead of misreading it. Scopes that the policy doesn't define are
+/// dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScopeSet {
-    /// Which policy numbered the scopes.
+    /// The policy that numbered the scopes.
     policy: u128,
-    /// One bit a scope: the first of them need no allocation.
+    /// One bit per scope. The first words need no allocation.
     few: [u64; WORDS],
     more: Box<[u64]>,
 }
 
-/// The words of a set that are its own.
+/// The number of words stored inside the set.
 const WORDS: usize = 2;
 
 impl ScopeSet {
-    /// A set for a policy with no more scopes than these has no memory but its own bytes.
+    /// A set for a policy with at most this many scopes doesn't allocate.
     #[doc(hidden)]
     pub const OWN_SCOPES: usize = WORDS * 64;
 
@@ -127,7 +128,7 @@ impl ScopeSet {
         }
     }
 
-    /// Whether the scope that has this id in this policy is one of these (specification §5.3).
+    /// Whether the set contains the scope with this id in this policy (specification §5.3).
     #[inline(always)]
     pub(crate) fn holds(&self, policy: u128, scope: u16) -> bool {
         let word = usize::from(scope >> 6);
@@ -140,7 +141,7 @@ impl ScopeSet {
     }
 }
 
-/// The token, if it is one that can be allowed anything.
+/// The token, if its kind is known. A token of unknown kind is always denied.
 #[inline(always)]
 pub(crate) const fn read_token<'t, 's>(
     token: Option<&'t Token<'s>>,

@@ -6,32 +6,33 @@ use crate::decide::lookup::{self, Found};
 use crate::decide::request::Request;
 use crate::decide::vector::Native;
 
-/// Requests by row number, as in columns, and where their decisions go: see [`Engine::decide_batch`].
+/// Requests by row number, such as rows of columns, and a receiver for their decisions: see
+/// [`Engine::decide_batch`].
 ///
-/// These methods are called for every row: mark them `#[inline(always)]` where that counts.
+/// These methods are called for every row: mark them `#[inline(always)]` if speed matters.
 pub trait Batch<'r> {
-    /// How many requests there are. Only these rows are asked for, one after the other.
+    /// The number of requests. Each row below it is read once, in order.
     fn rows(&self) -> usize;
 
     /// The target of a row's request. It is read before the rest of the request.
     fn target(&self, row: usize) -> &'r [u8];
 
-    /// A row's request.
+    /// The request in a row.
     fn request(&self, row: usize) -> Request<'r>;
 
-    /// Takes a row's decision.
+    /// Receives the decision for a row.
     fn answer(&mut self, row: usize, decision: Decision<'_>);
 }
 
-/// Tables of more templates than this outgrow a processor's second cache.
+/// Tables with more templates than this exceed a processor's second-level cache.
 const LARGE: usize = 8_192;
 
-/// How many rows go through each stage together.
+/// The number of rows that go through each stage together.
 const ROWS: usize = 32;
 
 impl Engine {
-    /// Decides many requests, each as [`Engine::decide`] would. Allocates nothing. On tables of many thousand
-    /// routes, a decision costs less than a single one.
+    /// Decides many requests, each as [`Engine::decide`] would. Doesn't allocate. On tables of several
+    /// thousand routes, a decision costs less than a call of [`Engine::decide`].
     ///
     /// ```
     /// use orbgate::{Batch, Decision, Engine, Request, Token};
@@ -74,7 +75,7 @@ impl Engine {
             }
             return;
         }
-        // In stages, so that the slow loads of many templates from memory overlap.
+        // Works in stages, so that slow loads of templates from memory overlap.
         let mut keys = [None; ROWS];
         let mut all_found = [Found::Unknown; ROWS];
         for start in (0..batch.rows()).step_by(ROWS) {

@@ -1,4 +1,4 @@
-//! The two steps that put a scope into a token, and which of them is missing for a denied call (specification §5.4
+//! The two steps that put a scope into a token, and which step is missing for a denied call (specification §5.4
 //! and §5.5).
 
 use super::Engine;
@@ -9,11 +9,11 @@ use crate::decide::token::{ScopeSet, Scopes};
 use crate::listing::Scope;
 use crate::tables::reason::Reason;
 
-/// What an application did to get scopes: declared them, and requested them. A token carries a scope only if both
-/// were done.
+/// The two steps by which an application gets scopes: it declares them, and it requests them. A token has a scope
+/// only if both steps were done.
 ///
-/// Decisions read the token alone, and the answer on the wire is still a bare 403. A grant is for people: it
-/// says why a token does not carry what a call needs.
+/// Decisions read only the token, and the HTTP response is still a bare 403. Use a grant to explain to users
+/// why a token lacks the scope that a call needs.
 ///
 /// ```
 /// use orbgate::{Engine, Grant, MissingStep, Request, Token};
@@ -29,16 +29,17 @@ use crate::tables::reason::Reason;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant<'a> {
-    /// The scopes declared in the Permissions tab of the application, in the developer console; `None` where
-    /// that is not known.
+    /// The scopes declared in the Permissions tab of the application, in the developer console; `None` if
+    /// they aren't known.
     pub declared: Option<Scopes<'a>>,
-    /// The scopes requested in the `scope` parameter of the authorization request; `None` where that is not
+    /// The scopes requested in the `scope` parameter of the authorization request; `None` if they aren't
     /// known.
     pub requested: Option<Scopes<'a>>,
 }
 
 impl<'a> Grant<'a> {
-    /// A grant of which both steps are known. The scopes are text, bytes, or a [`ScopeSet`].
+    /// A grant in which both steps are known. Pass the scopes as a string, as bytes, or as a
+    /// [`ScopeSet`].
     #[must_use]
     pub fn new(declared: impl Into<Scopes<'a>>, requested: impl Into<Scopes<'a>>) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl<'a> Grant<'a> {
         }
     }
 
-    /// Whether a token that is issued now carries the scope; `None` where the known steps do not decide it.
+    /// Whether a token that is issued now has the scope; `None` if the known steps don't determine it.
     #[must_use]
     pub fn carries(&self, scope: Scope<'_>) -> Option<bool> {
         match self.steps(scope) {
@@ -57,8 +58,8 @@ impl<'a> Grant<'a> {
         }
     }
 
-    /// What a token that is issued now carries of the engine's scopes; `None` where a step is not known.
-    /// Looks at every scope of the policy.
+    /// The engine's scopes that a token issued now has; `None` if a step isn't known. Visits every scope
+    /// of the policy.
     ///
     /// ```
     /// # use orbgate::{Engine, Grant};
@@ -74,7 +75,7 @@ impl<'a> Grant<'a> {
         Some(engine.scope_set(carried.map(|scope| scope.name())))
     }
 
-    /// Which step is missing for a denied call; `None` where the call was allowed, or denied for a reason that no
+    /// The missing step for a denied call. `None` if the call was allowed, or denied for a reason that neither
     /// step can change.
     #[must_use]
     pub fn missing_step(&self, decision: &Decision<'_>) -> Option<MissingStep> {
@@ -91,7 +92,7 @@ impl<'a> Grant<'a> {
         }
     }
 
-    /// Whether each step was done for the scope, where that is known.
+    /// Whether each step was done for the scope, if known.
     fn steps(&self, scope: Scope<'_>) -> (Option<bool>, Option<bool>) {
         let done = |step: Option<Scopes<'_>>| {
             let terms = &scope.row()?.terms;
@@ -102,8 +103,8 @@ impl<'a> Grant<'a> {
 }
 
 codes! {
-    /// Which step is missing for a denied call. Strings are frozen: a later release may add one, never rename or
-    /// remove one.
+    /// The missing step for a denied call. Strings are frozen: a later release can add one, but never renames or
+    /// removes one.
     #[non_exhaustive]
     pub enum MissingStep {
         NotDeclared: "not_declared", "the scope is not declared in the Permissions tab of the application";

@@ -1,4 +1,5 @@
-//! An engine and the questions that it answers: a compiled, immutable policy, the policy decision point.
+//! An engine and the questions that it answers. An engine is a compiled, immutable policy: the policy
+//! decision point.
 
 pub(crate) mod batch;
 pub(crate) mod grant;
@@ -19,24 +20,24 @@ use crate::tables::{NONE, ScopeRow, Tables};
 
 /// A compiled, immutable policy.
 ///
-/// Deciding is a pure function: no I/O, clock, allocation, lock or panic. An engine is `Send + Sync`;
-/// lend it to threads or put it into an `Arc`, and swap it whole to load a new policy. A clone of an engine that is
-/// compiled into the program shares its tables; a clone of any other copies them.
+/// Deciding is a pure function: no I/O, clock, allocation, lock or panic. An engine is `Send + Sync`: share it by
+/// reference or in an `Arc`. To load a new policy, replace the whole engine. A clone of an engine that is compiled
+/// into the program shares its tables; a clone of any other engine copies them.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) tables: Tables,
 }
 
 impl Engine {
-    /// The engine of these tables, which `compile` made.
+    /// Makes an engine from the tables that `compile` returned.
     #[doc(hidden)]
     #[must_use]
     pub const fn from_tables(tables: Tables) -> Self {
         Self { tables }
     }
 
-    /// The engine of the specification's own table (§4.1 and §4.2), compiled into the program: no
-    /// parsing, no allocation and nothing to initialise.
+    /// The engine of the specification's own table (§4.1 and §4.2), compiled into the program.
+    /// Using it needs no parsing, allocation or initialisation.
     #[cfg(not(orbgate_bootstrap))]
     #[must_use]
     pub const fn external() -> &'static Self {
@@ -44,8 +45,9 @@ impl Engine {
         &EXTERNAL
     }
 
-    /// Decides a request: which scope it needs, whether the token may make the call, what it
-    /// consumes, and why. Total, allocation-free; cost bounded by the target's length and the table.
+    /// Decides a request: which scope it needs, whether the token allows the call, what the call
+    /// consumes, and why. Every input gets a decision. Doesn't allocate; the cost is bounded by the
+    /// target's length and the policy's limits.
     ///
     /// ```
     /// use orbgate::{Engine, Request, Token};
@@ -64,8 +66,10 @@ impl Engine {
         self.tables.decide(request)
     }
 
-    /// Decides by route, for a server that knows which route it has matched: no text is read. The
-    /// same order and reasons from `no_token` on; a route of another policy is `no_route`.
+    /// Decides by route, for a server that has already matched the route. Reads no string.
+    ///
+    /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. A
+    /// route of another policy gives `no_route`.
     ///
     /// ```
     /// # use orbgate::{Engine, Token};
@@ -86,9 +90,14 @@ impl Engine {
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
-    /// Decides by scope, without a route: the inference api's routes are not shown (specification
-    /// §4.2). The same order and reasons from `no_token` on; a scope that the policy does not have
-    /// is `no_route`, and the charge is the scope's own orb column.
+    /// Decides whether a token has a scope, without a route.
+    ///
+    /// Use this if your service knows which scope a call needs, but the call isn't a route of the
+    /// policy. The inference API works this way (specification §4.2).
+    ///
+    /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. If
+    /// the policy doesn't define the scope, the reason is `no_route`. The charge is the scope's own
+    /// orb column.
     pub fn decide_scope(
         &self,
         scope: impl AsRef<[u8]>,
@@ -104,25 +113,26 @@ impl Engine {
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
-    /// The denial of a request that a gate refuses as malformed for something that an engine does not see.
+    /// The denial of a request that a gate rejects as malformed, for a rule that an engine can't check.
     #[doc(hidden)]
     pub const fn deny_malformed(&self, detail: Detail) -> Decision<'_> {
         Decision::denied(&self.tables, Denial::malformed(detail))
     }
 
-    /// The denial of an allowed request that reaches another route than the one that was decided.
+    /// The denial of an allowed request that the server routed to a different route than the
+    /// decision named.
     #[doc(hidden)]
     pub const fn deny_misrouted(&self) -> Decision<'_> {
         self.tables.deny(Reason::NoRoute, Subject::NOTHING)
     }
 
-    /// The allow of a request that a gate lets pass without a token.
+    /// The allow of a request that a gate passes without a token.
     #[doc(hidden)]
     pub const fn allow_public(&self) -> Decision<'_> {
         self.tables.deny(Reason::PublicRoute, Subject::NOTHING)
     }
 
-    /// Decides without a target: first the token is checked, then the route or scope.
+    /// Decides without a target: checks the token first, then the route or scope.
     #[inline(always)]
     fn decide_found_need<'e>(
         &'e self,
@@ -140,8 +150,8 @@ impl Engine {
         }
     }
 
-    /// Interns a token's scopes, separated by spaces, once for many decisions. Allocates only where
-    /// the policy has over 128 scopes.
+    /// Interns a token's scopes, separated by spaces, for use in many decisions. Allocates only if
+    /// the policy has more than 128 scopes.
     ///
     /// ```
     /// # use orbgate::{Engine, Request, Token};
@@ -154,8 +164,8 @@ impl Engine {
         self.scope_set(text.as_ref().split(|byte| *byte == b' '))
     }
 
-    /// Interns scopes that come one by one, as from a JSON array. Each is one scope token as it is: one with a space in
-    /// it matches nothing.
+    /// Interns scopes from a list, such as a JSON array. Each item is one scope; an item that contains a space matches
+    /// nothing.
     #[must_use]
     pub fn scope_set<S: AsRef<[u8]>>(&self, scopes: impl IntoIterator<Item = S>) -> ScopeSet {
         let mut set = ScopeSet::empty(self.tables.policy_id(), self.tables.scopes.len());
@@ -167,7 +177,7 @@ impl Engine {
         set
     }
 
-    /// Every route. The order is the same for every spelling of the same policy.
+    /// All routes. The order is the same for every spelling of a policy.
     pub fn routes(&self) -> impl ExactSizeIterator<Item = Route<'_>> {
         let rows = self.tables.routes.iter().zip(0..NONE);
         rows.map(|(row, id)| Route::new(&self.tables, id, row))
@@ -179,8 +189,8 @@ impl Engine {
         Route::at(&self.tables, index)
     }
 
-    /// The route that the policy writes with this method and this template, the api's base path
-    /// included. Looks at every route: for a server's start, not for its requests.
+    /// The route with exactly this method and template, including the api's base path. Searches all
+    /// routes, so call it when a server starts, not for each request.
     #[must_use]
     pub fn find_route(
         &self,
@@ -193,20 +203,20 @@ impl Engine {
         })
     }
 
-    /// How many scopes there are.
+    /// The number of scopes.
     #[must_use]
     pub fn scope_count(&self) -> usize {
         self.tables.scopes.len()
     }
 
-    /// The scope of this [index](Scope::index).
+    /// The scope with this [index](Scope::index).
     #[must_use]
     pub fn scope(&self, index: u16) -> Option<Scope<'_>> {
         let there = usize::from(index) < self.tables.scopes.len();
         there.then_some(Scope::new(&self.tables, index))
     }
 
-    /// The scope of this name.
+    /// The scope with this name.
     ///
     /// ```
     /// # use orbgate::Engine;
@@ -220,8 +230,8 @@ impl Engine {
         Some(Scope::new(&self.tables, id))
     }
 
-    /// Every scope with its orb column and routes, in the order of the policy file: the table of
-    /// specification §4.2, and the scopes without routes. One that several apis have is one, where it is first.
+    /// All scopes with their orb column and routes, in the order of the policy file: the table of specification
+    /// §4.2, and the scopes without routes. A scope of several apis appears once, at its first position.
     pub fn scope_table(&self) -> impl ExactSizeIterator<Item = Scope<'_>> {
         // Scopes first: `zip` stops before the `u16` overflows.
         let ids = self.tables.scopes.iter().zip(0..);
@@ -230,7 +240,7 @@ impl Engine {
         scopes.into_iter()
     }
 
-    /// Every scope of every api, in the order of the policy file: the scopes of one api come together.
+    /// The scopes of each api, in the order of the policy file. Scopes of the same api are neighbours.
     pub fn scopes_in_apis(&self) -> impl ExactSizeIterator<Item = ScopeInApi<'_>> {
         let rows = self.tables.scopes_in_apis.iter();
         let mut scopes: Vec<_> = rows.map(|row| ScopeInApi::new(&self.tables, row)).collect();
@@ -238,37 +248,37 @@ impl Engine {
         scopes.into_iter()
     }
 
-    /// The scope groups that exist with no route, in the order of the policy file.
+    /// The scope groups without routes, in the order of the policy file.
     pub fn headings(&self) -> impl ExactSizeIterator<Item = &str> {
         let headings = self.tables.headings.iter();
         headings.map(|span| self.tables.text.get(*span))
     }
 
-    /// The policy's name, where it states one.
+    /// The policy's name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.tables.name.map(|span| self.tables.text.get(span))
     }
 
-    /// Which spellings of a request target the policy accepts.
+    /// The spellings of a request target that the policy accepts.
     #[must_use]
     pub const fn target(&self) -> Profile {
         self.tables.profile
     }
 
-    /// Whether the accepted spelling of every path ends in a slash.
+    /// Whether every accepted path ends in a slash.
     #[must_use]
     pub const fn trailing_slash(&self) -> bool {
         self.tables.trailing_slash
     }
 
-    /// The policy's digest, that every decision carries.
+    /// The policy's digest, which every decision includes.
     #[must_use]
     pub const fn digest(&self) -> Digest {
         Digest(self.tables.digest)
     }
 
-    /// The scope of a scope token.
+    /// The scope with this name.
     fn scope_row(&self, scope: &[u8]) -> Option<(u16, &ScopeRow)> {
         let ids = &self.tables.scope_ids;
         let id = *ids.get(ids.seed.text(scope))?;
@@ -293,7 +303,7 @@ impl fmt::Debug for Engine {
 impl Engine {
     /// Compiles a policy at run time. The expected time and the memory are linear in the size of its templates.
     ///
-    /// If no hash is found that tells its texts apart (the chance is below 2⁻²⁰⁰), the engine has no routes and denies
+    /// If no hash separates the policy's strings (the chance is below 2⁻²⁰⁰), the engine has no routes and denies
     /// every request.
     #[must_use]
     pub fn new(policy: &crate::policy::Policy) -> Self {

@@ -8,10 +8,9 @@ use crate::tables::terms::{Digest, OrganisationRule};
 
 impl Engine {
     /// The whole table, in the order of the policy file. Serialises as
-    /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits",
-    /// "orbs","location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`: `orbs` is
-    /// null where it is not stated, else `{"consumes","amount"}` as in a decision; `location` is
-    /// `{"line","column"}`.
+    /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits", "orbs","location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`.
+    /// `orbs` is null if the policy doesn't state it; otherwise it is `{"consumes","amount"}`, as in a
+    /// decision. `location` is `{"line","column"}`.
     #[must_use]
     pub fn table(&self) -> Table<'_> {
         Table {
@@ -24,7 +23,7 @@ impl Engine {
     }
 }
 
-/// The scopes of each api: those of one api are neighbours.
+/// Groups the scopes by api. Scopes of the same api are neighbours.
 fn apis(engine: &Engine) -> Vec<Api<'_>> {
     let scopes: Vec<_> = engine.scopes_in_apis().collect();
     let apis = scopes.chunk_by(|a, b| a.api() == b.api());
@@ -44,14 +43,14 @@ pub struct Table<'e> {
 #[derive(Debug, Serialize)]
 struct Api<'e> {
     name: &'e str,
-    /// `user` where the scopes apply only to a user's token.
+    /// `user` if the scopes apply only to a user's token.
     token: Option<&'static str>,
     organisation: Option<&'static str>,
     scopes: Vec<ScopeInApi<'e>>,
 }
 
 impl<'e> Api<'e> {
-    /// The api that has these scopes.
+    /// The api of these scopes.
     fn new(scopes: &[ScopeInApi<'e>]) -> Option<Self> {
         let first = scopes.first()?;
         let rule = first.scope().organisation();

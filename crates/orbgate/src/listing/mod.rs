@@ -1,4 +1,4 @@
-//! Routes, scopes and apis of an engine, read back.
+//! Lists an engine's routes, scopes and apis.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use crate::tables::{
     ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice,
 };
 
-/// A route of an engine: method and path template; needs exactly one scope.
+/// A route of an engine: a method and a path template. Each route needs exactly one scope.
 #[derive(Clone, Copy)]
 pub struct Route<'e> {
     tables: &'e Tables,
@@ -22,26 +22,27 @@ impl<'e> Route<'e> {
         Self { tables, id, row }
     }
 
-    /// The route of an id, if there is one.
+    /// The route with this id, if it exists.
     pub(crate) fn at(tables: &'e Tables, id: u32) -> Option<Self> {
         let row = tables.routes.get(index(id))?;
         Some(Self { tables, id, row })
     }
 
-    /// Its position in [`Engine::routes`](crate::Engine::routes), from 0: for arrays with an entry for each route, as counters.
+    /// Its position in [`Engine::routes`](crate::Engine::routes), from 0. Use it as an index into an array with one
+    /// entry per route, such as counters.
     #[must_use]
     pub const fn index(&self) -> u32 {
         self.id
     }
 
-    /// What [`Engine::decide_route`](crate::Engine::decide_route) knows it by. It also says of which policy it is, and may be kept
-    /// beyond the engine.
+    /// The route's id for [`Engine::decide_route`](crate::Engine::decide_route). It also identifies the policy, and you
+    /// can keep it after the engine is gone.
     #[must_use]
     pub const fn id(&self) -> RouteId {
         RouteId::new(self.tables.policy_id(), self.id)
     }
 
-    /// `METHOD /full/template`, as in `POST /api/v1/external/voxies/{voxieId}/run`.
+    /// `METHOD /full/template`, for example `POST /api/v1/external/voxies/{voxieId}/run`.
     #[must_use]
     pub fn as_str(&self) -> &'e str {
         self.tables.text.get(self.row.text)
@@ -53,7 +54,7 @@ impl<'e> Route<'e> {
         self.tables.method(self.row)
     }
 
-    /// The path template, the api's base path included.
+    /// The path template, including the api's base path.
     #[must_use]
     pub fn template(&self) -> &'e str {
         self.tables.text.get(self.row.template)
@@ -71,21 +72,22 @@ impl<'e> Route<'e> {
         api_name(self.tables, self.row.api)
     }
 
-    /// What a call consumes: the route's own amount, or else the scope's orb column.
+    /// The orbs that a call consumes: the route's own amount, or else the scope's orb column.
     #[must_use]
     pub fn orbs(&self) -> Orbs {
-        // A scope with routes always states an orb column; if one did not, the amount is not known.
+        // A scope with routes always states an orb column. If one didn't, the amount would be
+        // unknown.
         orbs(self.row.terms.orbs).unwrap_or(Orbs::Unstated)
     }
 
-    /// Where the route is in the policy file.
+    /// The route's location in the policy file.
     #[must_use]
     pub const fn location(&self) -> Location {
         self.row.location
     }
 
-    /// The methods that the route's template declares, its own among them, in alphabetical order:
-    /// the `Allow` header of a 405 (RFC 9110 §10.2.1).
+    /// The methods that the route's template declares, including its own, in alphabetical order.
+    /// Use them for the `Allow` header of a 405 (RFC 9110 §10.2.1).
     pub fn methods(&self) -> impl Iterator<Item = &'e str> + use<'e> {
         let tables = self.tables;
         let rows = slice(&tables.routes, self.row.siblings).iter();
@@ -94,7 +96,7 @@ impl<'e> Route<'e> {
 }
 
 impl PartialEq for Route<'_> {
-    /// Equal where method, template, scope and api are.
+    /// Equal if method, template, scope and api are equal.
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
             && self.scope().name() == other.scope().name()
@@ -114,7 +116,7 @@ impl fmt::Debug for Route<'_> {
     }
 }
 
-/// A scope of an engine: one OAuth scope token (RFC 6749 §3.3).
+/// A scope of an engine (RFC 6749 §3.3).
 #[derive(Clone, Copy)]
 pub struct Scope<'e> {
     pub(crate) tables: &'e Tables,
@@ -126,7 +128,7 @@ impl<'e> Scope<'e> {
         Self { tables, id }
     }
 
-    /// INVARIANT: a scope is made from its own engine's tables, so its row is there.
+    /// INVARIANT: a scope is made from its own engine's tables, so its row exists.
     pub(crate) fn row(&self) -> Option<&'e ScopeRow> {
         let row = self.tables.scopes.get(usize::from(self.id));
         debug_assert!(row.is_some(), "a scope of another table");
@@ -137,19 +139,21 @@ impl<'e> Scope<'e> {
         self.tables.text.get(span)
     }
 
-    /// Its place among all scopes sorted by name, from 0: for arrays with an entry for each scope.
+    /// Its position among all scopes sorted by name, from 0. Use it as an index into an array with
+    /// one entry per scope.
     #[must_use]
     pub const fn index(&self) -> u16 {
         self.id
     }
 
-    /// The scope token.
+    /// The scope's name.
     #[must_use]
     pub fn name(&self) -> &'e str {
         self.row().map_or("", |row| self.text(row.terms.scope))
     }
 
-    /// The api that the scope belongs to; where several have it, the first by name. [`Scope::apis`] has them all.
+    /// The api that the scope belongs to. If several apis have the scope, the first by name; [`Scope::apis`]
+    /// returns all of them.
     #[must_use]
     pub fn api(&self) -> &'e str {
         let first = self.apis().next();
@@ -157,8 +161,8 @@ impl<'e> Scope<'e> {
         first.map_or("", |first| first.api())
     }
 
-    /// The scope as each of its apis has it, by the names of the apis. Two versions of an api may have one scope; what
-    /// is said of it is equal in all of them.
+    /// The scope in each of its apis, sorted by the apis' names. For example, two versions of an api can share a
+    /// scope. Its settings are equal in all of them.
     pub fn apis(&self) -> impl Iterator<Item = ScopeInApi<'e>> + use<'e> {
         let tables = self.tables;
         let rows = self
@@ -168,30 +172,31 @@ impl<'e> Scope<'e> {
         rows.map(|row| ScopeInApi::new(tables, row))
     }
 
-    /// The permitted action, where the policy states one (specification §4.2).
+    /// The permitted action, if the policy states one (specification §4.2).
     #[must_use]
     pub fn permits(&self) -> Option<&'e str> {
         Some(self.text(self.row()?.permits?))
     }
 
-    /// The orb column; `None` where the policy states none (only on a scope with no routes).
+    /// The orb column; `None` if the policy states none (possible only for a scope without routes).
     #[must_use]
     pub fn orbs(&self) -> Option<Orbs> {
         orbs(self.row()?.terms.orbs)
     }
 
-    /// What an organisation's token gets, where the scope applies only to a user's token.
+    /// What an organisation's token gets, if the scope applies only to a user's token.
     #[must_use]
     pub fn organisation(&self) -> Option<OrganisationRule> {
         self.row()?.terms.organisation
     }
 
-    /// The routes that need the scope: by the names of its apis, and in each in the order of the policy file.
+    /// The routes that need the scope, sorted by the names of its apis and, within each api, in the order of
+    /// the policy file.
     pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
         self.apis().flat_map(|in_api| in_api.routes())
     }
 
-    /// Where the scope's name first comes in the policy file.
+    /// The location of the scope's first occurrence in the policy file.
     #[must_use]
     pub fn location(&self) -> Location {
         let locations = self.apis().map(|in_api| in_api.location());
@@ -200,7 +205,7 @@ impl<'e> Scope<'e> {
 }
 
 impl PartialEq for Scope<'_> {
-    /// Equal where the scope token and the apis are.
+    /// Equal if the names and the apis are equal.
     fn eq(&self, other: &Self) -> bool {
         let apis = |scope: &Self| scope.apis().map(|in_api| in_api.api());
         self.name() == other.name() && apis(self).eq(apis(other))
@@ -219,7 +224,7 @@ impl fmt::Debug for Scope<'_> {
     }
 }
 
-/// A scope as one of its apis has it.
+/// A scope in one of its apis.
 #[derive(Clone, Copy)]
 pub struct ScopeInApi<'e> {
     tables: &'e Tables,
@@ -250,7 +255,7 @@ impl<'e> ScopeInApi<'e> {
         ids.filter_map(|id| Route::at(tables, *id))
     }
 
-    /// Where the api writes the scope's name in the policy file.
+    /// The location of the scope's name in this api in the policy file.
     #[must_use]
     pub const fn location(&self) -> Location {
         self.row.location
@@ -266,14 +271,14 @@ impl fmt::Debug for ScopeInApi<'_> {
     }
 }
 
-/// INVARIANT: ids of apis are of their own engine's tables, so the row is there.
+/// INVARIANT: an api's id belongs to its own engine's tables, so the row exists.
 fn api_name(tables: &Tables, id: u32) -> &str {
     let api = tables.apis.get(index(id));
     debug_assert!(api.is_some(), "an api of another table");
     api.map_or("", |api| tables.text.get(api.name))
 }
 
-/// An orb column as the tables hold it.
+/// Decodes an orb column.
 fn orbs(column: i64) -> Option<Orbs> {
     match column {
         ORBS_UNKNOWN => None,

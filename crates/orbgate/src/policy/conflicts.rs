@@ -1,6 +1,6 @@
-//! What two routes of a policy can do to each other, judged on full templates (base path prepended).
+//! Conflicts between routes of a policy, checked on full templates (with the base path prepended).
 //!
-//! Hashes keep the work proportional to the number of segments, not to the number of pairs.
+//! With hashes, the work is proportional to the number of segments, not to the number of pairs.
 
 use core::hash::{Hash, Hasher};
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use super::tuples::{Tuples, one_too_many};
 use crate::tables::seeded::{RandomSeed, SeededMap};
 use crate::tables::terms::MAX_TARGET_BYTES;
 
-/// One route under its full template.
+/// One route with its full template.
 pub(super) struct FullRoute<'p> {
     method: &'p str,
     /// The full template, in two parts.
@@ -35,17 +35,17 @@ impl<'p> FullRoute<'p> {
     }
 }
 
-/// A segment as far as matching goes: the literal, if it isn't a parameter, whose name means nothing.
+/// The literal that a segment matches, or `None` for a parameter, whose name doesn't matter.
 fn literal(segment: &str) -> Option<&str> {
     (!segment.starts_with('{')).then_some(segment)
 }
 
-/// Every route of the policy, in the order of the file.
+/// All routes of the policy, in the order of the file.
 fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     let scopes = policy.apis.iter().flat_map(|api| &api.scopes);
     let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
     for api in &policy.apis {
-        // Without a valid base path the full templates are not known.
+        // Without a valid base path, the full templates aren't known.
         if let Some(base_path) = &api.base_path {
             routes.extend(routes_below(api, base_path));
         }
@@ -53,7 +53,7 @@ fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     routes
 }
 
-/// Every route of an api, in the order of the file.
+/// All routes of an api, in the order of the file.
 pub(super) fn routes_below<'p>(
     api: &'p Api,
     base_path: &'p str,
@@ -67,11 +67,11 @@ pub(super) fn routes_below<'p>(
     })
 }
 
-/// Most bytes of all full templates together: a short file with a long base path must not take
-/// gigabytes.
+/// The maximum total length of all full templates, in bytes. A short file with a long base path
+/// must not take gigabytes.
 const ALL_TEMPLATES_BYTES: usize = 64 << 20;
 
-/// Every route of the policy, unless the full templates are too long together.
+/// All routes of the policy, unless the total length of the full templates exceeds the limit.
 pub(super) fn full_routes_within_limit<'p>(
     policy: &'p Policy,
     diagnostics: &mut Diagnostics,
@@ -95,9 +95,10 @@ pub(super) fn full_routes_within_limit<'p>(
     Some(routes)
 }
 
-/// Reports routes that cannot both be in a policy, and the first of each length whose tuple is one too many.
+/// Reports routes that can't both be in a policy, and the first route of each length whose tuple exceeds the
+/// limit.
 pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
-    // Where all letters are small, no two literals differ only in case.
+    // If all letters are small, no two literals differ only in case.
     let is_needed = routes.iter().any(has_capital_literal);
     let mut tree = is_needed.then(|| Tree::with_room(routes.len()));
     let mut firsts = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
@@ -119,10 +120,11 @@ pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A one, and after it a bit for each segment that says whether it is literal. There are at most 32.
+/// A one, followed by a bit for each segment that is set if the segment is literal. There are at
+/// most 32 segments.
 fn tuple(route: &FullRoute<'_>) -> u64 {
     route.template.into_iter().fold(1, |tuple, part| {
-        // What `/` alone names is an empty literal.
+        // `/` has one segment, an empty literal.
         let tuple = if part == "/" { tuple << 1 | 1 } else { tuple };
         let pairs = part.as_bytes().windows(2);
         pairs.fold(tuple, |tuple, pair| match pair {
@@ -136,16 +138,16 @@ fn has_capital_literal(route: &FullRoute<'_>) -> bool {
     route.template.into_iter().any(has_capitals) && route.segments().flatten().any(has_capitals)
 }
 
-/// All bytes are looked at, many at a time.
+/// Checks all bytes, many at a time.
 fn has_capitals(text: &str) -> bool {
     text.bytes()
         .fold(false, |has, byte| has | byte.is_ascii_uppercase())
 }
 
-/// A route as far as matching goes: two that are equal cannot both be in a policy.
+/// The parts of a route that matching depends on. Two equal routes can't both be in a policy.
 struct Shape<'r, 'p> {
     route: &'r FullRoute<'p>,
-    /// The number of its template, if the tree gives one.
+    /// The number of its template, if the tree has one.
     end: Option<usize>,
 }
 
@@ -160,7 +162,8 @@ impl PartialEq for Shape<'_, '_> {
 impl Eq for Shape<'_, '_> {}
 
 impl Hash for Shape<'_, '_> {
-    /// By segments, because routes of two apis can be equal though a base path ends elsewhere.
+    /// Hashes segments, because routes of two apis can be equal even if their base paths end at
+    /// different segments.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write(self.route.method.as_bytes());
         if let Some(end) = self.end {
@@ -177,7 +180,7 @@ impl Hash for Shape<'_, '_> {
     }
 }
 
-/// The first route whose full template is one too many.
+/// The first route whose full template exceeds the limit.
 fn where_too_many(policy: &Policy) -> Option<Location> {
     let mut left = ALL_TEMPLATES_BYTES;
     for api in &policy.apis {
@@ -212,10 +215,10 @@ fn lower_case(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// The tree of what templates start with, and the way of the template before through it: neighbours often start alike.
+/// The tree of template prefixes, and the path of the previous template through it: neighbours often start alike.
 struct Tree<'t> {
     prefixes: Prefixes<'t, Location>,
-    /// The template before, in its two parts.
+    /// The previous template, in two parts.
     before: [&'t str; 2],
     /// The prefix after each of its segments.
     way: Vec<usize>,
@@ -230,7 +233,7 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// The prefix that is all of the route's template. Reports its literals that differ only in case from one before.
+    /// The number of the route's whole template. Reports literals that differ only in case from an earlier one.
     fn walk(&mut self, route: &FullRoute<'t>, diagnostics: &mut Diagnostics) -> usize {
         let before = core::mem::replace(&mut self.before, route.template);
         let (alike, rest) = grammar::common_segments(before, route.template);
@@ -248,8 +251,8 @@ impl<'t> Tree<'t> {
     }
 }
 
-/// The engine refuses a path that differs from a literal only in case (rule P21), so two such literals at
-/// one place would lock each other out.
+/// The engine rejects a path that differs from a literal only in case (rule P21), so two such literals at
+/// one position would make each other unreachable.
 fn respelling(literal: &str, (spelling, first): (&str, Location), route: &FullRoute<'_>) -> String {
     let (literal, spelling) = (quoted(literal), quoted(spelling));
     let first = first_location(first, route.location);

@@ -1,19 +1,19 @@
-//! What is wrong with a policy file.
+//! Errors and warnings about a policy file.
 
 use core::fmt;
 
 use crate::tables::terms::Location;
 
-/// One thing wrong with a policy, or one thing worth knowing about it.
+/// An error or a warning about a policy.
 ///
-/// Printed as `line:column: message`. Where two locations conflict, the error is at the second
-/// and its message names the first.
+/// Printed as `line:column: message`. If two locations conflict, the error is at the second, and
+/// its message names the first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnostic {
-    /// Where the error is.
+    /// The location of the error.
     pub location: Location,
-    /// What is wrong: lower case, no final period, input in backticks.
+    /// The message: lower case, no final period, input in backticks.
     pub message: String,
 }
 
@@ -23,13 +23,13 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A location as the engine knows it: engines exist without the reader of YAML, and have a type of their own.
+/// Converts a location to the engine's own type, because engines also exist without the YAML reader.
 pub(super) const fn location(location: orbgate_yaml::Location) -> Location {
     let orbgate_yaml::Location { line, column } = location;
     Location { line, column }
 }
 
-/// A policy that cannot be used: every error found in it, in the order of the file.
+/// The errors of a policy that can't be used, in the order of the file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PolicyError {
     diagnostics: Vec<Diagnostic>,
@@ -45,8 +45,8 @@ impl PolicyError {
         Self { diagnostics }
     }
 
-    /// Every error, in the order of the file; never empty. Of more than 1,000 these are the first, and a last one
-    /// says that there may be more.
+    /// All errors, in the order of the file; never empty. If there are more than 1,000, these are the first
+    /// 1,000, and a last error states that there might be more.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
@@ -74,7 +74,7 @@ impl fmt::Display for PolicyError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
+/// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

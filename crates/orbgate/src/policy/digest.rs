@@ -1,7 +1,7 @@
 //! The digest of a policy: SHA-256 over its canonical form.
 //!
-//! Everything but order, comments and layout counts. The canonical form is this text, in UTF-8,
-//! each line ended by one line feed:
+//! Everything counts except order, comments and layout. The canonical form is UTF-8; a line feed
+//! ends each line:
 //!
 //! ```text
 //! orbgate 1
@@ -14,10 +14,10 @@
 //! route TEXT TEXT ORBS            below its scope, for each route: method, template as written, and a number or `-`
 //! ```
 //!
-//! `TEXT` is the number of bytes of the text in decimal, a colon, and the bytes; so `4:deny`, and no
-//! text can pass for another; a line feed in a text stays as it is. `-` means what the file does not state, which differs from
-//! the empty text `0:`. Words on a line are separated by one space. Headings, apis, scopes and routes
-//! are sorted by the bytes of their whole line; the lines below a line move with it.
+//! `TEXT` is the string's length in bytes, in decimal, then a colon and the bytes, for example `4:deny`. So no string
+//! can pass for another, and a line feed in a string is kept. `-` stands for a value that the file doesn't state,
+//! unlike `0:`, the empty string. One space separates words on a line. Headings, apis, scopes and routes are sorted by
+//! the bytes of their whole line, together with the lines below it.
 
 use sha2::{Digest as _, Sha256};
 
@@ -85,9 +85,9 @@ fn push_route(form: &mut String, route: &RouteRule) {
     form.push('\n');
 }
 
-/// Names are unique where blocks are sorted, so sorting whole blocks sorts their first lines.
+/// Names in sorted blocks are unique, so sorting whole blocks sorts their first lines.
 fn push_sorted<T>(form: &mut String, items: &[T], push: impl Fn(&mut String, &T)) {
-    // One after the other in one text, because there are many.
+    // Builds all blocks in one string, because there are many.
     let start = form.len();
     let lengths = items.iter().map(|item| {
         let before = form.len();
@@ -107,8 +107,8 @@ fn push_sorted<T>(form: &mut String, items: &[T], push: impl Fn(&mut String, &T)
     form.extend(blocks.into_iter().map(|(_, block)| block));
 }
 
-/// What comes after a block's first word, which is the same in all, as numbers that are in the order of texts: few comparisons have to
-/// look further.
+/// The bytes after a block's first word, which is the same in all blocks, as numbers that sort like strings. Few
+/// comparisons need to read the rest.
 fn start_of(block: &str) -> [u64; 4] {
     let bytes = block.as_bytes();
     let word = bytes.iter().position(|byte| *byte == b' ');
@@ -141,7 +141,7 @@ fn push_amount(line: &mut String, amount: u64) {
     push_decimal(line, amount);
 }
 
-/// `write!` would take as long as all the rest of a line.
+/// `write!` would take as long as the rest of the line.
 fn push_decimal(line: &mut String, number: u64) {
     if number > 9 {
         push_decimal(line, number / 10);

@@ -1,7 +1,7 @@
-//! The policy file as plain data: what both YAML readings must agree on, and the source of the
-//! JSON Schema. Nothing here is validated beyond its types.
+//! The policy file as plain data: both ways of reading YAML must give the same document, and the
+//! JSON Schema is generated from it. Only types are checked here.
 //!
-//! Comments on the fields become the descriptions an editor shows.
+//! Comments on the fields become the descriptions that an editor shows.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -36,28 +36,28 @@ pub(super) struct Document {
     /// Version of the policy format; always 1.
     #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
     pub(super) orbgate: u64,
-    /// Name of the policy, for people.
+    /// A human-readable name of the policy.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = NAME, "maxLength" = MAX_NAME)))]
     pub(super) name: Option<Spanned<String>>,
     /// Which spellings of a request target are accepted: `strict` (no percent-encoding in a path; the default) or
-    /// `encoded_params` (percent-encoding is also accepted in the values of parameters).
+    /// `encoded_params` (percent-encoding is also accepted in parameter values).
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
     pub(super) target: Option<Spanned<Target>>,
-    /// Whether the accepted spelling of every path ends in a slash (`always`), or of none but `/` (`never`; the default). Templates are
-    /// written without it.
+    /// Whether every accepted path ends in a slash (`always`), or none except `/` (`never`; the default). Write
+    /// templates without it.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "TrailingSlash", extend("default" = "never")))]
     pub(super) trailing_slash: Option<Spanned<TrailingSlash>>,
-    /// `none`: no call consumes orbs. Then scopes and routes have no `orbs`.
+    /// `none`: no call consumes orbs, so scopes and routes must not state `orbs`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "NoOrbs"))]
     pub(super) orbs: Option<Spanned<NoOrbs>>,
-    /// Groups of scopes whose routes have one base path.
+    /// Groups of scopes whose routes share a base path.
     #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME, MAX_NAME))))]
     pub(super) apis: Entries<ApiDocument>,
-    /// Scope groups that exist with no route.
+    /// Scope groups without routes.
     #[serde(default)]
     #[cfg_attr(
         feature = "schema",
@@ -66,7 +66,7 @@ pub(super) struct Document {
     pub(super) headings: Option<Vec<Spanned<String>>>,
 }
 
-/// A group of scopes whose routes have one base path.
+/// A group of scopes whose routes share a base path.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(
@@ -83,7 +83,8 @@ pub(super) struct Document {
     )
 )]
 pub(super) struct ApiDocument {
-    /// Literal path before every route, such as `/api/v1`; may be `""`. Required where the api has a route.
+    /// The literal path before every route, such as `/api/v1`; can be `""`. Required if the api has a
+    /// route.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = BASE_PATH)))]
     pub(super) base_path: Option<Spanned<String>>,
@@ -91,12 +92,12 @@ pub(super) struct ApiDocument {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "TokenDocument"))]
     pub(super) token: Option<Spanned<TokenDocument>>,
-    /// What an organisation's token gets on an api with `token: user`. Required there; there is no default.
+    /// What an organisation's token gets in an api with `token: user`. Required there; there is no default.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "Organisation"))]
     pub(super) organisation: Option<Spanned<Organisation>>,
-    /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy. One that several apis have is one scope:
-    /// everything said of it must be equal.
+    /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy. A scope of several apis is one scope:
+    /// its settings must be equal in all of them.
     #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(SCOPE, MAX_SCOPE))))]
     pub(super) scopes: Entries<ScopeDocument>,
 }
@@ -116,20 +117,23 @@ pub(super) struct ApiDocument {
     )
 )]
 pub(super) struct ScopeDocument {
-    /// What the scope permits, for people.
+    /// What the scope permits, in words for users.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT, "maxLength" = MAX_PERMITS)))]
     pub(super) permits: Option<Spanned<String>>,
-    /// `false`: consumes nothing. `true`: consumes orbs, the amount is not stated and the service that charges must supply it.
-    /// A number: consumes this many. Required if the scope has a route, unless the policy has `orbs: none`.
+    /// `false`: a call consumes nothing. `true`: it consumes orbs, but the amount isn't stated, and the service that
+    /// charges must supply it. A number: it consumes this many. Required if the scope has a route, unless the policy
+    /// has `orbs: none`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "OrbsDocument"))]
     pub(super) orbs: Option<Spanned<OrbsDocument>>,
-    /// The routes that need this scope; may be `[]`. In flow style a route with braces must be quoted.
+    /// The routes that need this scope; can be `[]`. In flow style, a route with braces must be
+    /// quoted.
     pub(super) routes: Vec<RouteDocument>,
 }
 
-/// Method and path template, such as `GET /voxies/{voxieId}`; or with an amount of orbs of its own.
+/// Method and path template, such as `GET /voxies/{voxieId}`, or a mapping with its own amount of
+/// orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(
@@ -143,11 +147,11 @@ pub(super) enum RouteDocument {
         #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))]
         Spanned<String>,
     ),
-    /// A route with an amount of orbs of its own.
+    /// A route with its own amount of orbs.
     Priced(PricedRoute),
 }
 
-/// A route with an amount of orbs of its own.
+/// A route with its own amount of orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(
@@ -178,7 +182,7 @@ pub(super) enum Target {
     EncodedParams,
 }
 
-/// Whether paths end in a slash.
+/// Whether accepted paths end in a slash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -197,7 +201,7 @@ pub(super) enum NoOrbs {
     None,
 }
 
-/// Whose token the scopes of an api are for.
+/// Which kind of token the scopes of an api apply to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(
@@ -210,7 +214,7 @@ pub(super) enum TokenDocument {
     User,
 }
 
-/// What an organisation's token gets on an api with `token: user`.
+/// What an organisation's token gets in an api with `token: user`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -220,7 +224,7 @@ pub(super) enum Organisation {
     AllowWithoutScope,
 }
 
-/// What a call consumes.
+/// The orbs that a call consumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(
@@ -237,7 +241,7 @@ pub(super) enum OrbsDocument {
     ),
 }
 
-/// A mapping that keeps its order and loses no duplicate.
+/// A mapping that keeps its order and its duplicates.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entries<V>(pub(super) Vec<(Spanned<String>, V)>);
 
@@ -287,7 +291,7 @@ impl<V: schemars::JsonSchema> schemars::JsonSchema for Entries<V> {
     }
 }
 
-// The grammar of `grammar.rs` as far as a regular expression carries it. A test holds the two together.
+// The grammar of `grammar.rs`, as far as regular expressions can express it. A test compares the two.
 
 #[cfg(feature = "schema")]
 const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]+$";
@@ -300,7 +304,7 @@ const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
 #[cfg(feature = "schema")]
 const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
 
-/// A schema of the whole policy that holds for each of its scopes.
+/// A schema of the whole policy that applies to each of its scopes.
 #[cfg(feature = "schema")]
 fn each_scope(scope: schemars::Schema) -> schemars::Schema {
     schemars::json_schema!({ "properties": { "apis": { "additionalProperties": {

@@ -1,4 +1,4 @@
-//! The file that a policy is written in: a regular one, and no more of it than counts.
+//! Reads a policy file. Only regular files are read, and only up to the size limit.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -7,9 +7,9 @@ use std::time::SystemTime;
 
 use super::model::Policy;
 
-/// A policy file as it is at one time; [`Policy::from_bytes`] says what is in it.
+/// The contents of a policy file at one moment, for [`Policy::from_bytes`].
 ///
-/// Only a regular file is read: a pipe would make its reader wait for ever, and a device may have no end.
+/// The path must be a regular file. Reading a pipe could block for ever, and a device might have no end.
 #[derive(Clone, Debug)]
 pub struct PolicyFile {
     bytes: Vec<u8>,
@@ -17,11 +17,13 @@ pub struct PolicyFile {
 }
 
 impl PolicyFile {
-    /// Reads a file, but no more than [`Policy::MAX_BYTES`] and one byte: that shows that it is too large.
+    /// Reads a file, up to one byte more than [`Policy::MAX_BYTES`]. The extra byte shows that the file is
+    /// too large.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, and [`io::ErrorKind::InvalidInput`] where it is not a regular file.
+    /// Fails if the file can't be read, and with [`io::ErrorKind::InvalidInput`] if it isn't a
+    /// regular file.
     #[expect(
         clippy::disallowed_methods,
         reason = "an edge: it opens the file that its caller names"
@@ -29,7 +31,7 @@ impl PolicyFile {
     pub fn read(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true);
-        // Opening a pipe would wait, too. Miri doesn't know the flag.
+        // Opening a pipe would also block. Miri doesn't know the flag.
         #[cfg(all(unix, not(miri)))]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
         let file = options.open(path)?;
@@ -40,24 +42,24 @@ impl PolicyFile {
         let mut bytes = Vec::new();
         let limit = Policy::MAX_BYTES.saturating_add(1);
         (&file).take(limit).read_to_end(&mut bytes)?;
-        // Asked for last, so that it shows a write during the read.
+        // Read last, so that it shows a write during the read.
         let modified = file.metadata()?.modified().ok();
         Ok(Self { bytes, modified })
     }
 
-    /// What is in the file.
+    /// The contents of the file.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What is in the file, to keep.
+    /// The contents of the file, owned.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// When the file was last written to; `None` where that cannot be told.
+    /// The time of the last write to the file; `None` if it isn't known.
     #[must_use]
     pub const fn modified(&self) -> Option<SystemTime> {
         self.modified

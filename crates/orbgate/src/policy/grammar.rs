@@ -1,6 +1,6 @@
 //! The small grammars of a policy: methods, templates, base paths, scope tokens, names.
 //!
-//! Each function says in one message why a text does not fit, for the text as the file writes it.
+//! Each function returns one message that explains why a string, as the file spells it, is invalid.
 
 use orbgate_yaml::{is_hidden, quoted};
 
@@ -8,9 +8,9 @@ use crate::tables::terms::{
     MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method,
 };
 
-/// Method and path template of a route, or what is wrong with it.
+/// The method and path template of a route, or an error message.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
-    // A method is short: a search of many bytes at a time would only begin to pay.
+    // A method is short, so a vectorised search wouldn't pay off.
     let space = text.bytes().position(|byte| byte == b' ');
     let Some((method, template)) = space.and_then(|space| text.split_at_checked(space)) else {
         let lacks = if text.starts_with('/') {
@@ -55,9 +55,9 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     Ok((method, template))
 }
 
-/// What is wrong with the segments of a template. None that has a query or whose slashes are wrong passes here.
+/// Checks the segments of a template. The template has no query, and its slashes are valid.
 fn check_segments(template: &str) -> Result<(), String> {
-    // A path with more segments is refused for that, and must not take long.
+    // A path with more segments is rejected anyway, and must not take long.
     let mut parameters = [""; MAX_SEGMENTS];
     for segment in segments(template) {
         check_segment(segment, template)?;
@@ -80,7 +80,7 @@ fn check_segments(template: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is wrong with the slashes of a path.
+/// Checks the slashes of a path.
 fn check_slashes(path: &str) -> Result<(), String> {
     if path.ends_with('/') {
         return Err(format!("path {} must not end with `/`", quoted(path)));
@@ -91,7 +91,7 @@ fn check_slashes(path: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a text is meant as a route with parameters, right or wrong.
+/// Whether a string looks like a route with parameters, valid or not.
 pub(super) fn looks_like_a_template(text: &str) -> bool {
     let is_word =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -100,7 +100,7 @@ pub(super) fn looks_like_a_template(text: &str) -> bool {
     })
 }
 
-/// What is wrong with a base path.
+/// Checks a base path.
 pub(super) fn base_path(text: &str) -> Result<(), String> {
     if text.is_empty() {
         return Ok(());
@@ -125,7 +125,7 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A segment which other formats read as a parameter (`:id`), as it would be written here (`{id}`).
+/// A segment that other formats read as a parameter (`:id`), in the spelling of a policy (`{id}`).
 #[must_use]
 pub fn parameter_of_another_format(segment: &str) -> Option<String> {
     let parameter = format!("{{{}}}", segment.strip_prefix(':')?);
@@ -134,8 +134,8 @@ pub fn parameter_of_another_format(segment: &str) -> Option<String> {
         .then_some(parameter)
 }
 
-/// The path template that requests are compared with, in two parts. Both start with a slash or are empty:
-/// no segment reaches from one into the other.
+/// The path template that requests are compared with, in two parts. Each part is empty or starts with a
+/// slash, so no segment spans both.
 pub(crate) const fn full_template<'a>(base_path: &'a str, template: &'a str) -> [&'a str; 2] {
     match template.as_bytes() {
         b"/" if !base_path.is_empty() => [base_path, ""],
@@ -143,12 +143,12 @@ pub(crate) const fn full_template<'a>(base_path: &'a str, template: &'a str) -> 
     }
 }
 
-/// The segments of a path: what comes after each of its slashes.
+/// The segments of a path: the string after each slash.
 pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     let mut rest = path.strip_prefix('/');
     core::iter::from_fn(move || {
         let path = rest?;
-        // Segments are short: a search of many bytes at a time would only begin to pay.
+        // Segments are short, so a vectorised search wouldn't pay off.
         let end = path.bytes().position(|byte| byte == b'/');
         let (segment, behind) = path.split_at_checked(end.unwrap_or(path.len()))?;
         rest = behind.get(1..);
@@ -156,13 +156,14 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How many segments two full templates have in common at their start, and what of the second comes after those.
+/// The number of leading segments that two full templates share, and the rest of the second template.
 pub(crate) fn common_segments<'t>(
     [base_path, before]: [&str; 2],
     template: [&'t str; 2],
 ) -> (usize, [&'t str; 2]) {
     let [same_base_path, path] = template;
-    // The routes of one api have the very same base path. If two apis have equal ones, that is not worth a comparison.
+    // The routes of an api share the same base path. If two apis have equal base paths, comparing them isn't worth the
+    // time.
     if !core::ptr::eq(base_path, same_base_path) {
         return (0, template);
     }
@@ -170,7 +171,7 @@ pub(crate) fn common_segments<'t>(
     let is_end = |path: &str| path.as_bytes().get(bytes).is_none_or(|byte| *byte == b'/');
     let mut common = path.get(..bytes).unwrap_or_default();
     if !(is_end(before) && is_end(path)) {
-        // The last one is only begun.
+        // The last common segment might be incomplete.
         let slash = common.bytes().rposition(|byte| byte == b'/');
         common = common.get(..slash.unwrap_or(0)).unwrap_or_default();
     }
@@ -179,7 +180,7 @@ pub(crate) fn common_segments<'t>(
     (count, ["", rest])
 }
 
-/// How many bytes two texts have in common at their start. Eight at a time are looked at.
+/// The number of leading bytes that two strings share, compared eight at a time.
 fn common_bytes(one: &[u8], two: &[u8]) -> usize {
     let words = one.as_chunks::<8>().0.iter().zip(two.as_chunks().0);
     let words = words.take_while(|(a, b)| a == b).count();
@@ -189,12 +190,12 @@ fn common_bytes(one: &[u8], two: &[u8]) -> usize {
     rest.count().saturating_add(start)
 }
 
-/// How many slashes a path has.
+/// The number of slashes in a path.
 pub(super) fn slashes(path: &str) -> usize {
     path.bytes().filter(|byte| *byte == b'/').count()
 }
 
-/// Why no request could ever match the full template of these two.
+/// Checks that a request can match the full template of these two within the limits on targets.
 pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), String> {
     let parts = full_template(base_path, template);
     let shown = || quoted(&parts.concat());
@@ -205,7 +206,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
             shown()
         ));
     }
-    // A segment takes two bytes, so that most need not be counted.
+    // A segment takes at least two bytes, so most paths needn't be counted.
     if bytes <= MAX_SEGMENTS.saturating_mul(2) {
         return Ok(());
     }
@@ -249,7 +250,7 @@ pub(super) fn scope(text: &str) -> Result<(), String> {
     }
 }
 
-/// A name for people: one line of visible text.
+/// A human-readable name: one line of visible characters.
 pub(super) fn name(text: &str, what: &str) -> Result<(), String> {
     if text.is_empty() {
         return Err(format!("{what} must not be empty"));
@@ -264,7 +265,7 @@ pub(super) fn name(text: &str, what: &str) -> Result<(), String> {
     }
 }
 
-/// What a scope permits: text for people, which may have several lines.
+/// What a scope permits: human-readable, and possibly several lines.
 pub(super) fn permits(text: &str) -> Result<(), String> {
     match text.chars().find(|c| is_hidden(*c) || *c == '\r') {
         Some(c) => Err(unseen("`permits`", c)),
@@ -272,13 +273,13 @@ pub(super) fn permits(text: &str) -> Result<(), String> {
     }
 }
 
-// Listings repeat these texts for each route, so their length bounds what is written of a file of 8 MiB.
+// Listings repeat these strings for each route, so their length bounds the output for a file of 8 MiB.
 
-/// Most characters of the name of a policy, an api or a heading.
+/// The maximum length of the name of a policy, an api or a heading, in characters.
 pub(super) const MAX_NAME: usize = 256;
-/// Most characters of a scope.
+/// The maximum length of a scope, in characters.
 pub(super) const MAX_SCOPE: usize = 1_024;
-/// Most characters of what a scope permits.
+/// The maximum length of `permits`, in characters.
 pub(super) const MAX_PERMITS: usize = 1_024;
 
 fn within_length(text: &str, most: usize, shown: impl Fn() -> String) -> Result<(), String> {
@@ -311,7 +312,7 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
     {
         return check_parameter(name, segment);
     }
-    // All are looked at, which takes less than to stop at the first that is wrong.
+    // Checks all segments, which is faster than stopping at the first error.
     if !segment
         .bytes()
         .fold(true, |all, byte| all & is_literal(byte))
@@ -335,7 +336,7 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is wrong with a segment that has a character which a literal cannot have.
+/// The error message for a segment with a character that a literal can't contain.
 fn no_literal(segment: &str, path: &str) -> String {
     if segment.contains(['{', '}']) {
         return format!(
@@ -360,7 +361,7 @@ fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
     Err(format!("{message}, and {} is not", quoted(segment)))
 }
 
-/// Whether a parameter can have this name.
+/// Whether this is a valid parameter name.
 fn is_name(name: &str) -> bool {
     let mut letters = name.bytes();
     let starts_well = letters

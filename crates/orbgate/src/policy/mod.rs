@@ -1,6 +1,6 @@
-//! Text → policy: the validated route → scope → orb table, as people write it.
+//! Reads a policy: the validated route → scope → orb table that people write.
 //!
-//! Its text becomes a policy in steps that each know one thing; the first is the crate
+//! The file becomes a policy in steps with one task each. The first step is the crate
 //! `orbgate-yaml`:
 //!
 //! ```text
@@ -35,25 +35,25 @@ use orbgate_yaml::Diagnostics;
 use document::Document;
 
 impl Policy {
-    /// Most bytes of a policy file.
+    /// The maximum size of a policy file, in bytes.
     pub const MAX_BYTES: u64 = orbgate_yaml::MAX_BYTES;
 
-    /// Reads and checks a policy file, in time and memory in proportion to its size: about 10 times its size for
-    /// most policies, and never over 64 times.
+    /// Reads and checks a policy. Time and memory are proportional to its size: about 10 times its size for most
+    /// policies, and never more than 64 times.
     ///
     /// # Errors
     ///
-    /// Every error of the file, each with its location.
+    /// Returns every error in the file, each with its location.
     pub fn from_yaml(text: &str) -> Result<Self, PolicyError> {
         Self::from_bytes(text.as_bytes())
     }
 
-    /// Reads and checks a policy file whose bytes may not be text. A reader of the file can stop one byte after
-    /// [`Policy::MAX_BYTES`].
+    /// Reads and checks a policy from bytes that might not be UTF-8. When you read the file, you can stop one
+    /// byte after [`Policy::MAX_BYTES`].
     ///
     /// # Errors
     ///
-    /// Every error of the file, each with its location.
+    /// Returns every error in the file, each with its location.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PolicyError> {
         let policy = orbgate_yaml::read(bytes, &read::FORMAT, read::document, judged);
         let mut policy = policy.map_err(PolicyError::new)?;
@@ -63,14 +63,14 @@ impl Policy {
     }
 }
 
-/// The policy that a document describes, with all that is wrong with it.
+/// The policy that a document describes, with all its errors.
 fn judged(mut document: Document, diagnostics: &mut Diagnostics) -> Policy {
     let policy = rules::policy(&mut document, diagnostics);
     shared::check(&document, diagnostics);
     drop(document);
     if let Some(routes) = conflicts::full_routes_within_limit(&policy, diagnostics) {
         conflicts::check(&routes, diagnostics);
-        // Where a base path has an error of its own, the routes below it are judged among themselves.
+        // If a base path has an error, the routes below it are compared only with each other.
         for api in policy.apis.iter().filter(|api| api.base_path.is_none()) {
             let routes: Vec<_> = conflicts::routes_below(api, "").collect();
             conflicts::check(&routes, diagnostics);

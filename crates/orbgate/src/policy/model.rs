@@ -19,19 +19,19 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy's name, where the file states one.
+    /// The policy's name, if the file states one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Which spellings of a request target are accepted.
+    /// The spellings of a request target that are accepted.
     #[must_use]
     pub const fn target(&self) -> Profile {
         self.target
     }
 
-    /// Whether the accepted spelling of every path ends in a slash: `trailing_slash: always`.
+    /// Whether every accepted path ends in a slash: `trailing_slash: always`.
     #[must_use]
     pub const fn trailing_slash(&self) -> bool {
         self.trailing_slash
@@ -43,13 +43,14 @@ impl Policy {
         &self.apis
     }
 
-    /// Scope groups that exist with no route (specification §4.2), in the order of the file.
+    /// The scope groups without routes (specification §4.2), in the order of the file.
     #[must_use]
     pub fn headings(&self) -> &[String] {
         &self.headings
     }
 
-    /// The SHA-256 of the policy's canonical form: everything but order, comments and layout counts.
+    /// The SHA-256 digest of the policy's canonical form. Everything counts except order, comments
+    /// and layout.
     #[must_use]
     pub const fn digest(&self) -> Digest {
         self.digest
@@ -58,28 +59,28 @@ impl Policy {
     /// Whether the file ends in YAML's end marker, the line `...`.
     ///
     /// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks
-    /// the marker, so refuse a file without it where you read files that change.
+    /// the marker, so reject a file without the marker if you read files that change.
     #[must_use]
     pub const fn has_end_marker(&self) -> bool {
         self.has_end_marker
     }
 
-    /// Whether the file's end marker carries a seal, `... # sha256:` and the digest of everything before that line.
+    /// Whether the file's end marker has a seal: `... # sha256:` and the digest of everything before that line.
     ///
-    /// A wrong seal is an error of the file, so a sealed policy is the text that was sealed: neither cut short, nor a
-    /// mixture of two versions, as writing over a file in place can leave it.
+    /// A wrong seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a
+    /// mixture of two versions, which overwriting a file in place can leave.
     #[must_use]
     pub const fn is_sealed(&self) -> bool {
         self.is_sealed
     }
 }
 
-/// A group of scopes whose routes have one base path.
+/// A group of scopes whose routes share a base path.
 #[derive(Clone, Debug)]
 pub struct Api {
     pub(super) name: String,
     pub(super) base_path: Option<String>,
-    /// Where the base path is in the file.
+    /// The location of the base path in the file.
     pub(super) base_path_location: YamlLocation,
     pub(super) organisation: Option<OrganisationRule>,
     pub(super) scopes: Vec<ScopeRule>,
@@ -92,20 +93,20 @@ impl Api {
         &self.name
     }
 
-    /// The literal path before every route of the api; `None` where the file states none.
+    /// The literal path before every route of the api; `None` if the file states none.
     #[must_use]
     pub fn base_path(&self) -> Option<&str> {
         self.base_path.as_deref()
     }
 
-    /// Where the base path is in the file, or else the name of the api.
+    /// The location of the base path in the file or, without one, of the api's name.
     #[must_use]
     pub const fn base_path_location(&self) -> Location {
         location(self.base_path_location)
     }
 
-    /// What an organisation's token gets, on an api whose scopes apply only to a user's token
-    /// (`token: user`, specification §5.6); `None` on every other api.
+    /// What an organisation's token gets in an api whose scopes apply only to a user's token
+    /// (`token: user`, specification §5.6); `None` for every other api.
     #[must_use]
     pub const fn organisation(&self) -> Option<OrganisationRule> {
         self.organisation
@@ -118,8 +119,8 @@ impl Api {
     }
 }
 
-/// A scope in its api: one opaque OAuth scope token (RFC 6749 §3.3), what it permits and which routes need it. One that several
-/// apis have is one scope; one of them at most says what it permits, and the rest is equal.
+/// A scope in its api: one opaque OAuth scope (RFC 6749 §3.3), the action that it permits, and the routes that need it.
+/// A scope of several apis is one scope: at most one api states `permits`, and all other settings are equal.
 #[derive(Clone, Debug)]
 pub struct ScopeRule {
     pub(super) name: String,
@@ -130,19 +131,19 @@ pub struct ScopeRule {
 }
 
 impl ScopeRule {
-    /// The scope token: opaque, case-sensitive, no hierarchy.
+    /// The scope's name: opaque, case-sensitive, no hierarchy.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The permitted action, where the file states one.
+    /// The permitted action, if the file states one.
     #[must_use]
     pub fn permits(&self) -> Option<&str> {
         self.permits.as_deref()
     }
 
-    /// The orb column; `None` where the file states none (only on a scope with no routes).
+    /// The orb column; `None` if the file states none (possible only for a scope without routes).
     #[must_use]
     pub const fn orbs(&self) -> Option<Orbs> {
         self.orbs
@@ -154,19 +155,19 @@ impl ScopeRule {
         &self.routes
     }
 
-    /// Where the scope's name is in the file.
+    /// The location of the scope's name in the file.
     #[must_use]
     pub const fn location(&self) -> Location {
         location(self.location)
     }
 }
 
-/// A route as the file writes it: method and path template below the api's base path.
+/// A route as written in the file: method and path template, relative to the api's base path.
 #[derive(Clone, Debug)]
 pub struct RouteRule {
     /// `METHOD /template`.
     pub(super) text: String,
-    /// How many bytes of it are the method.
+    /// The length of the method in bytes.
     pub(super) method_length: usize,
     pub(super) orbs: Option<u64>,
     pub(super) location: YamlLocation,
@@ -186,13 +187,13 @@ impl RouteRule {
         self.text.get(behind_method..).unwrap_or_default()
     }
 
-    /// The route's own amount of orbs, from 1 to `i64::MAX`, where the file states one.
+    /// The route's own amount of orbs, from 1 to `i64::MAX`, if the file states one.
     #[must_use]
     pub const fn orbs(&self) -> Option<u64> {
         self.orbs
     }
 
-    /// Where the route is in the file.
+    /// The route's location in the file.
     #[must_use]
     pub const fn location(&self) -> Location {
         location(self.location)

@@ -1,34 +1,35 @@
-//! What paths start with, segment by segment: the one tree of templates, which everything asks that compares the
-//! literals at one place.
+//! The prefixes of templates, segment by segment. Every check that compares literals at one position uses this
+//! tree.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
 use crate::tables::seeded::{RandomSeed, SeededMap};
 
-/// Numbers what templates start with: 0 is nothing, and a segment leads from one number to the next. The names of
-/// parameters say nothing.
+/// Numbers the prefixes of templates. 0 is the empty prefix, and a segment leads from one number to the next. The
+/// names of parameters don't matter.
 #[derive(Debug)]
 pub struct Prefixes<'t, P> {
     next: SeededMap<(usize, &'t str), usize>,
-    /// After a prefix, by what literals have in common that are alike: the first of them, and its position.
+    /// For each prefix and each class of similar literals: the first literal, and its position.
     firsts: SeededMap<(usize, Cow<'t, str>), (&'t str, P)>,
     alike: fn(&str) -> Cow<'_, str>,
 }
 
-/// Where a segment leads.
+/// The result of following a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next<'t, P> {
     /// The number of the prefix that ends in the segment.
     pub prefix: usize,
-    /// Whether the segment is a literal that is new there.
+    /// Whether the segment is a literal that is new at this position.
     pub is_new: bool,
-    /// For such a literal: the first one there that is alike, and its position.
+    /// For a new literal: the first similar literal at this position, and its location.
     pub alike: Option<(&'t str, P)>,
 }
 
 impl<'t, P: Copy> Prefixes<'t, P> {
-    /// No template yet, and room for this many. Literals are alike for which the function gives the same.
+    /// An empty tree with room for this many templates. Literals are similar if the function maps them to
+    /// the same string.
     #[must_use]
     pub fn with_room(templates: usize, alike: fn(&str) -> Cow<'_, str>) -> Self {
         let seed = RandomSeed::default();
@@ -39,7 +40,7 @@ impl<'t, P: Copy> Prefixes<'t, P> {
         }
     }
 
-    /// Goes on from a prefix by a segment of the template at this position.
+    /// Follows a segment of the template at this position from a prefix.
     pub fn next(&mut self, prefix: usize, segment: &'t str, position: P) -> Next<'t, P> {
         let is_literal = !segment.starts_with('{');
         let fresh = self.next.len().saturating_add(1);

@@ -1,8 +1,8 @@
-//! The tree → the document: which keys there are, and what kind of value each takes.
+//! The tree → the document: the known keys, and the type of each value.
 //!
-//! A value of the wrong kind is reported and replaced by a stand-in, so that everything else in the
-//! file is still judged. A stand-in is where its error is, which is how the later checks
-//! know not to judge it (`Diagnostics::stand_at`).
+//! A value of the wrong type is reported and replaced by a stand-in, so that the rest of the file
+//! is still checked. A stand-in has the location of its error, which is how later checks know to
+//! skip it (`Diagnostics::stand_at`).
 
 use orbgate_yaml::{
     Braced, Content, Diagnostics, Entry, Format, Node, Owner, Scalar, Spanned, Values, amount,
@@ -15,7 +15,7 @@ use super::document::{
 };
 use super::grammar;
 
-/// What the reader of YAML must know of the format.
+/// The properties of the format that the YAML reader needs.
 pub(super) const FORMAT: Format = Format {
     file: "a policy file",
     start: "a policy starts with `orbgate: 1`",
@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
     key_with_colon: Some("a scope has no space"),
 };
 
-/// Every key, wherever it is.
+/// All keys, at any level.
 const KEYS: [&str; 14] = [
     "orbgate",
     "name",
@@ -48,7 +48,7 @@ const KEYS: [&str; 14] = [
 const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;
 
-/// What the tree says, as far as it says something; complete if no error was found.
+/// Reads as much of the tree as is valid. The document is complete if no error was found.
 pub(super) fn document(root: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<Document> {
     Reader {
         values: Values { diagnostics },
@@ -225,7 +225,7 @@ impl Reader<'_> {
                         }
                     };
                     self.values.wrong(node, message);
-                    // The scope's routes may have amounts of their own then.
+                    // In this case, the scope's routes can have their own amounts.
                     OrbsDocument::Consumes(true)
                 }
             },
@@ -299,7 +299,7 @@ impl Reader<'_> {
     }
 }
 
-/// The route that was meant by `GET: /path` or `GET /path:`, as other formats write it.
+/// The intended route in `GET: /path` or `GET /path:`, which is how other formats write it.
 fn route_with_a_colon(key: &Scalar<'_>, value: &Node<'_>) -> Option<String> {
     let route = match &value.kind {
         _ if matches!(key.text.as_ref(), "route" | "orbs") => return None,

@@ -1,5 +1,5 @@
-//! The document → the policy: every text fits its grammar, and the keys of an api, a scope and a
-//! route fit together.
+//! The document → the policy: each string matches its grammar, and the keys of an api, a scope and
+//! a route are consistent.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
 use crate::tables::terms::{Digest, Orbs, OrganisationRule, Profile};
 
-/// The policy that the document states; valid if no error was found, before this or here. It takes the routes' texts.
+/// The policy that the document describes, which is valid if no error was found earlier or here. Moves the routes'
+/// strings out of the document.
 pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> Policy {
     if let Some(name) = &document.name {
         judge(name, diagnostics, |name| {
@@ -51,7 +52,7 @@ pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> 
     policy
 }
 
-/// `orbs: none` means `orbs: false` on every scope, and nothing else may state orbs then.
+/// `orbs: none` means `orbs: false` on every scope. Scopes and routes must not state `orbs` then.
 fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
     let apis = document.apis.0.iter_mut();
     for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
@@ -136,7 +137,7 @@ fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Dia
     }
 }
 
-/// What an organisation's token gets is said where the scopes apply only to a user's token, and only there.
+/// An api has `organisation` if and only if its scopes apply only to a user's token.
 fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) {
     let shown = quoted(&name.value);
     match (&api.token, &api.organisation) {
@@ -163,7 +164,7 @@ fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &m
     }
 }
 
-/// The base path of an api, which one with routes has.
+/// The base path of an api. Required if the api has routes.
 fn base_path(
     name: &Spanned<String>,
     api: &ApiDocument,
@@ -263,7 +264,7 @@ fn route_rule(
     }
 }
 
-/// Judges a text by its grammar, unless something is already known to be wrong with it.
+/// Checks a string against its grammar, unless it already has an error.
 fn judge(
     text: &Spanned<String>,
     diagnostics: &mut Diagnostics,

@@ -6,8 +6,8 @@ use super::model::Policy;
 impl Policy {
     /// The JSON Schema of the policy format: pretty-printed, with a newline at the end.
     ///
-    /// A schema carries less than [`Policy::from_yaml`] checks; it is there for completion and first
-    /// hints in an editor.
+    /// The schema checks less than [`Policy::from_yaml`]. Use it for completion and first hints in
+    /// an editor.
     #[must_use]
     pub fn json_schema() -> String {
         let schema = schemars::schema_for!(Document);

@@ -1,4 +1,5 @@
-//! A scope in several apis, such as two versions of one service, is one scope: what is said of it must be equal.
+//! A scope in several apis, such as two versions of one service, is one scope: its settings must be equal in all
+//! of them.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,7 +8,7 @@ use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, ScopeDocument};
 
-/// Reports scopes of which two apis say something different, or the same text twice.
+/// Reports scopes whose settings differ between two apis, or that state `permits` twice.
 pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
     let mut firsts: HashMap<&str, First<'_>> = HashMap::new();
     for (index, (_, api)) in document.apis.0.iter().enumerate() {
@@ -21,7 +22,7 @@ pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
                         permits: own.permits(),
                     });
                 }
-                // Twice in one api is a duplicate key, reported as such.
+                // Twice in one api is a duplicate key, which is reported separately.
                 Entry::Occupied(first) if first.get().index == index => {}
                 Entry::Occupied(mut first) => {
                     own.check_token(first.get().own, diagnostics);
@@ -33,16 +34,16 @@ pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A scope where it was seen first.
+/// The first occurrence of a scope.
 struct First<'d> {
     /// The position of its api among all.
     index: usize,
     own: InApi<'d>,
-    /// Where `permits` was seen first, in this api or in a later one.
+    /// The first occurrence of `permits`, in this api or in a later one.
     permits: Option<Location>,
 }
 
-/// A scope as one api has it.
+/// A scope as one api defines it.
 #[derive(Clone, Copy)]
 struct InApi<'d> {
     name: &'d Spanned<String>,
@@ -69,7 +70,7 @@ impl InApi<'_> {
         );
     }
 
-    /// Whether the keys about tokens have errors of their own, which say enough.
+    /// Whether the keys about tokens already have errors, which are enough.
     fn has_token_diagnostic(self, diagnostics: &Diagnostics) -> bool {
         let ApiDocument {
             token,
@@ -101,7 +102,7 @@ impl InApi<'_> {
         orbs.map_or(self.name.location, |orbs| orbs.location)
     }
 
-    /// Whether `orbs` has an error of its own, which says enough, or is missing where it is required.
+    /// Whether `orbs` already has an error, which is enough, or is missing although it is required.
     fn has_orbs_diagnostic(self, diagnostics: &Diagnostics) -> bool {
         match &self.scope.orbs {
             Some(orbs) => diagnostics.stand_at(orbs.location),

@@ -1,13 +1,13 @@
-//! How many tuples a policy may have: sets of places that are literal, among the full templates with the same number
-//! of segments. A path is compared tuple by tuple, so their number bounds what a decision costs.
+//! Limits the number of tuples. A tuple is a set of positions that are literal in a full template with a given
+//! number of segments. A path is compared tuple by tuple, so their number bounds the cost of a decision.
 
 use crate::tables::list::index;
 
-/// Most tuples among the templates of one length: with the look-up of all the path's literals, a decision does 64. Real policies of up to
-/// 1,220 routes have at most 14.
+/// The maximum number of tuples for each path length. Together with the lookup of all the path's literals, a decision
+/// does 64 lookups. Real policies of up to 1,220 routes have at most 14 tuples.
 const TUPLES: usize = 63;
 
-/// The tuples of each length, by how many zeros they begin with.
+/// The tuples of each length, indexed by their number of leading zeros.
 pub(super) struct Tuples([Vec<u64>; 64]);
 
 impl Tuples {
@@ -15,9 +15,9 @@ impl Tuples {
         Self([const { Vec::new() }; 64])
     }
 
-    /// Adds one, and says whether it is the first one too many of its length.
+    /// Adds a tuple. Returns whether it is the first of its length to exceed the limit.
     pub(super) fn is_one_too_many(&mut self, tuple: u64) -> bool {
-        // Tuples of one length have their highest bit in one place.
+        // Tuples of one length have the same highest bit.
         let Some(tuples) = self.0.get_mut(index(tuple.leading_zeros())) else {
             return false;
         };
@@ -29,7 +29,7 @@ impl Tuples {
     }
 }
 
-/// What is wrong with the route of a tuple that is one too many.
+/// The error message for a route whose tuple exceeds the limit.
 pub(super) fn one_too_many(shown: &str, tuple: u64) -> String {
     let length = tuple.checked_ilog2().unwrap_or_default();
     format!(

@@ -1,7 +1,7 @@
-//! Codes: an enum is typed once, a row a code, with everything that is said of it.
+//! Tables of codes: each enum is written once, one row per code, with all its properties.
 
-/// An enum of frozen codes: a row has the variant, its number where it has one, its frozen string, one sentence for a person and,
-/// where a function follows the enum, what that function says of it.
+/// Defines an enum of frozen codes. A row has the variant, its number (if the enum has numbers), its frozen string, a
+/// human-readable sentence and, if a function follows the enum, that function's result for the variant.
 ///
 /// Not part of the public interface: the project's crates share it.
 #[doc(hidden)]
@@ -50,7 +50,7 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// Every one, in the order of the table.
+            /// All codes, in the order of the table.
             $visible const ALL: [Self; [$($string),*].len()] = [$(Self::$code),*];
 
             $(
@@ -71,7 +71,7 @@ macro_rules! codes {
                 }
             }
 
-            /// One sentence for a person: lower case, no final period.
+            /// A human-readable sentence: lower case, no final period.
             #[must_use]
             $visible const fn explanation(self) -> &'static str {
                 match self {
@@ -82,7 +82,8 @@ macro_rules! codes {
     };
 }
 
-/// Codes as text, and in JSON: their frozen strings. A crate that uses it has the feature `serde`.
+/// Implements `Display` and JSON with the frozen strings. A crate that uses it must have the
+/// feature `serde`.
 ///
 /// Not part of the public interface: the project's crates share it.
 #[doc(hidden)]

@@ -8,22 +8,22 @@
 
 use super::list::{List, index};
 
-/// Slots for a known set of keys, no two of which share one: hash and displace. Some bits of a hash choose a
-/// displacement; other bits and the displacement choose the slot.
+/// Slots for a known set of keys, each key with its own slot (hash and displace). Some bits of a hash choose
+/// a displacement; the displacement and other bits choose the slot.
 #[derive(Clone, Debug, Default)]
 pub struct PerfectHash<T: 'static> {
     /// The multipliers of the hash.
     pub seed: Seed,
-    /// A power of two of them.
+    /// The displacements; their number is a power of two.
     pub displacements: List<u32>,
-    /// A power of two of them; an unused slot holds the default entry.
+    /// The slots; their number is a power of two. An unused slot holds the default entry.
     pub slots: List<T>,
-    /// One less than there are displacements and slots, so that no look-up has to compute it.
+    /// The numbers of displacements and slots, less one, so that lookups needn't compute them.
     pub masks: [u32; 2],
 }
 
 impl<T> PerfectHash<T> {
-    /// The only entry whose key can have this hash; the caller compares the key.
+    /// The only entry whose key can have this hash. The caller must compare the key.
     #[inline(always)]
     pub(crate) fn get(&self, hash: u64) -> Option<&T> {
         let [buckets, slots] = self.masks;
@@ -32,22 +32,22 @@ impl<T> PerfectHash<T> {
     }
 }
 
-/// The bucket of a hash. Bucket and slot take bits that depend on every byte of the key and on many bits of the seed:
-/// the lowest bits depend on too few.
+/// The bucket of a hash. Bucket and slot use bits that depend on every byte of the key and on many bits of the seed.
+/// The lowest bits depend on too few.
 #[inline(always)]
 pub(crate) const fn bucket(hash: u64, mask: u32) -> usize {
     index(hash.rotate_right(44) as u32 & mask)
 }
 
-/// The slot of a hash whose bucket has this displacement.
+/// The slot of a hash, given the displacement of its bucket.
 #[inline(always)]
 pub(crate) const fn slot(hash: u64, displacement: u32, mask: u32) -> usize {
     index(((hash >> 24) as u32 ^ displacement) & mask)
 }
 
-/// Odd multipliers, which choose one hash of a family.
+/// Odd multipliers, which select one hash function of a family.
 ///
-/// In products of 64 bits carries go upwards only: keys that differ in their highest bytes alone would share their
+/// In 64-bit products, carries only move upwards: keys that differ only in their highest bytes would share their
 /// lower bits under every seed. So the products have 128 bits, and are folded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seed(pub [u64; 3]);
@@ -61,27 +61,27 @@ impl Seed {
         ends.wrapping_add((length as u64).wrapping_mul(c))
     }
 
-    /// The hash of a number, as a template's key.
+    /// The hash of a number, such as a template's key.
     #[inline(always)]
     pub(crate) const fn number(self, number: u64) -> u64 {
         let Self([a, b, _]) = self;
         mix(number ^ a, b)
     }
 
-    /// The hash of a text of any length.
+    /// The hash of a string of any length.
     pub(crate) fn text(self, text: &[u8]) -> u64 {
         let Self([seed, ..]) = self;
         text_hash(seed, text)
     }
 }
 
-/// How many methods have a column in a template. A policy with more is legal; its rarer ones are searched.
+/// How many methods have a column in a template. A policy can declare more; the rarer ones are searched.
 pub(crate) const COLUMNS: usize = 8;
 
-/// The methods that have a column, which one product gives.
+/// The methods that have a column. One multiplication maps a method to its column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Methods {
-    /// What the letters of a method are multiplied with: the highest bits are its column.
+    /// The multiplier for a method's letters. The highest bits of the product are the column.
     pub multiplier: u64,
     /// The methods by column.
     pub columns: [Method; COLUMNS],
@@ -100,14 +100,15 @@ impl Methods {
 /// A method of 2 to 8 letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Method {
-    /// Four pairs of its bytes, which overlap in a method of fewer than eight: so the pairs have every byte of it.
+    /// Four pairs of its bytes. In a method of fewer than eight bytes, the pairs overlap, so that together they
+    /// contain every byte.
     pub letters: u64,
     /// Its length.
     pub length: usize,
 }
 
 impl Method {
-    /// Reads a method without a branch on its length, because no processor can predict which method comes next.
+    /// Reads a method without branching on its length, because no processor can predict the next method.
     #[inline(always)]
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let last = bytes.len().wrapping_sub(2);
@@ -124,7 +125,7 @@ impl Method {
         })
     }
 
-    /// The only column that a method can have.
+    /// The only column that this method can have.
     #[inline(always)]
     pub(crate) const fn column(self, multiplier: u64) -> usize {
         const SHIFT: u32 = u64::BITS - COLUMNS.ilog2();
@@ -132,41 +133,41 @@ impl Method {
     }
 }
 
-/// The product of two numbers, both halves of it in one.
+/// The two halves of a 128-bit product, folded into one.
 #[inline(always)]
 pub(crate) const fn mix(a: u64, b: u64) -> u64 {
     let product = (a as u128).wrapping_mul(b as u128);
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Two odd constants with about as many ones as zeros.
+/// Two odd constants, each with about as many ones as zeros.
 pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(crate) const MIXER: u64 = 0xd6e8_feb8_6659_fd93;
 
-/// The first and the last eight bytes of a text, little-endian: they are all of a text of up to 16 bytes. If it has
-/// fewer than eight, each is the whole text, and zeros after it.
+/// The first and the last eight bytes of a string, little-endian. They describe a string of up to 16 bytes
+/// completely. If the string has fewer than eight bytes, each end is the whole string padded with zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// The first eight.
+    /// The first eight bytes.
     pub head: u64,
-    /// The last eight.
+    /// The last eight bytes.
     pub tail: u64,
 }
 
-/// The bit in which a small letter differs from a capital one, in every byte. Characters that are no letters can
-/// differ in it, too: texts that are equal except for these bits may still not be the same without regard to case.
+/// In every byte, the bit that distinguishes a small letter from a capital. Characters other than letters can also
+/// differ in this bit, so strings that are equal apart from these bits aren't always equal without regard to case.
 pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;
 
-/// Set in a literal's head where equal ends are not enough: it has more than 16 bytes or more than one spelling, or
-/// other literals have the same ends. It is the highest bit of a byte, which no accepted byte has, so no segment equals
-/// the literal without a comparison of the texts.
+/// Set in a literal's head if equal ends don't prove a match: the literal has more than 16 bytes or more than one
+/// spelling, or other literals have the same ends. It is the highest bit of a byte. No accepted byte has that bit, so
+/// no segment matches the literal without a full comparison.
 pub(crate) const COMPARE_TEXT: u64 = 0x80;
 
-/// The bits that interning looks at first, the same in every spelling of a literal.
+/// The bits that interning compares first, the same in every spelling of a literal.
 pub(crate) const SEEN: u64 = !(CASE | COMPARE_TEXT);
 
 impl Ends {
-    /// The ends of a text by itself.
+    /// The ends of a string.
     pub(crate) fn of(text: &[u8]) -> Self {
         let word = |bytes: &[u8]| {
             let mut word = [0; 8];
@@ -182,14 +183,14 @@ impl Ends {
         }
     }
 
-    /// The bits in which two differ, in either of their ends.
+    /// The bits in which two differ, in either end.
     #[inline(always)]
     pub(crate) const fn differ(self, other: Self) -> u64 {
         (self.head ^ other.head) | (self.tail ^ other.tail)
     }
 }
 
-/// The hash of a text of any length.
+/// The hash of a string of any length.
 pub(crate) fn text_hash(seed: u64, text: &[u8]) -> u64 {
     let (words, rest) = text.as_chunks();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
@@ -206,7 +207,8 @@ mod tests {
 
     use super::*;
 
-    /// Seeds are odd. With these two, a multiplier of only the mixer's bits, or of all bits, would forget the words.
+    /// Seeds are odd. With these two, a multiplier made only of the mixer's bits, or of all bits, would lose the
+    /// words.
     #[test]
     fn the_hash_of_a_text_depends_on_its_words_their_order_and_its_length() {
         for seed in [1, GOLDEN, !MIXER | 1, !0] {
@@ -214,7 +216,8 @@ mod tests {
             let swapped = pairs.map(|[a, b]| [b, a]);
             let texts = pairs.into_iter().chain(swapped).map(|pair| pair.concat());
             let texts: BTreeSet<_> = texts.collect();
-            // A text is filled up with zeros: only its length tells it from one that ends in them.
+            // A string is padded with zeros, so only its length distinguishes it from a string that
+            // ends in zeros.
             let ends = (0..8).map(|zeros| "\0".repeat(zeros));
             let ends: Vec<_> = ends.collect();
             let texts = texts

@@ -1,11 +1,12 @@
-//! Lists and texts that are either built into the program or built at run time.
+//! Lists and strings that are either part of the program or built at run time.
 
 use core::fmt;
 use core::ops::{Deref, Range};
 
-/// Data that is `static` in an engine compiled into the program and owned in one made at run time.
+/// Data that is `static` in an engine compiled into the program, and owned in an engine made at run
+/// time.
 ///
-/// both variants hold pointer and length at the same offset, so reading one costs no branch.
+/// Both variants have pointer and length at the same offset, so reading them needs no branch.
 pub enum Data<T: ?Sized + 'static> {
     /// Part of the program.
     Static(&'static T),
@@ -59,14 +60,14 @@ impl<T> From<Vec<T>> for List<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for List<T> {
-    /// As the expression that makes it: `codegen` writes tables so.
+    /// Prints the expression that makes it; `codegen` writes tables this way.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "List::Static(&{:?})", &**self)
     }
 }
 
 impl fmt::Debug for Text {
-    /// As the expression that makes it, in pieces of a line.
+    /// Prints the expression that makes it, broken into pieces of a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const PIECE: usize = 80;
         let mut rest = &**self;
@@ -81,7 +82,7 @@ impl fmt::Debug for Text {
 }
 
 impl Text {
-    /// The text at `span`. A span always comes from the engine that owns the text.
+    /// The string at `span`. A span always comes from the engine that owns the string.
     #[inline(always)]
     pub(crate) fn get(&self, span: Span) -> &str {
         let text = str::get(self, span.range());
@@ -89,7 +90,7 @@ impl Text {
         text.unwrap_or_default()
     }
 
-    /// The same in bytes.
+    /// The same, in bytes.
     #[inline(always)]
     pub(crate) fn bytes(&self, span: Span) -> &[u8] {
         let bytes = self.as_bytes().get(span.range());
@@ -98,7 +99,7 @@ impl Text {
     }
 }
 
-/// An id or a length of the tables as an index: `usize` has 32 bits at least.
+/// An id or a length of the tables as an index: `usize` has at least 32 bits.
 #[inline(always)]
 #[allow(clippy::as_conversions, reason = "no bits are lost")]
 pub(crate) const fn index(id: u32) -> usize {
@@ -108,9 +109,9 @@ pub(crate) const fn index(id: u32) -> usize {
 /// A part of an engine's [`Text`], in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Where it starts.
+    /// The start.
     pub start: u32,
-    /// How long it is.
+    /// The length.
     pub length: u32,
 }
 

@@ -1,12 +1,13 @@
-//! A compiled policy as data. It imports nothing of ours.
+//! A compiled policy as data. Imports nothing else of this crate.
 //!
-//! The same types hold an engine made at run time and one that is
-//! `static` in the program; `compile` fills them and `codegen` writes them out.
+//! The same types represent an engine made at run time and one that is `static` in the program.
+//! `compile` fills them, and `codegen` writes them as source.
 //!
-//! INVARIANT: every id in these tables indexes the table it names. Only `compile` makes them.
+//! INVARIANT: every id in these tables indexes the table that its field names. Only `compile` makes
+//! them.
 
 pub(crate) mod codes;
-#[cfg(not(orbgate_bootstrap))] // as `cargo xtask external` builds, which writes it
+#[cfg(not(orbgate_bootstrap))] // `cargo xtask external` builds without it, because it writes it
 #[rustfmt::skip]
 pub(crate) mod external;
 pub(crate) mod hash;
@@ -21,54 +22,57 @@ use hash::{COLUMNS, Ends, Methods, PerfectHash};
 use list::{List, Span, Text, index};
 use terms::{Location, MAX_SEGMENTS, OrganisationRule, Profile};
 
-/// No such id.
+/// The value for "no id".
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// No scope. A policy has at most 65,535 of them, so this is never an id.
+/// The value for "no scope". A policy has at most 65,535 scopes, so it is never an id.
 pub(crate) const NO_SCOPE: u16 = u16::MAX;
 
-/// Everything an engine knows.
+/// All tables of an engine.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
     /// SHA-256 of the policy's canonical form.
     pub digest: [u8; 32],
-    /// Which spellings of a target are accepted.
+    /// The accepted spellings of a target.
     pub profile: Profile,
     /// Whether all paths end in a slash.
     pub trailing_slash: bool,
     /// The policy's name.
     pub name: Option<Span>,
-    /// What all templates start with.
+    /// The common prefix of all templates.
     pub prefix: Prefix,
-    /// The same if all paths end in a slash and the fast path can be taken. Then no path starts with `prefix`.
+    /// The same, if all paths end in a slash and the fast path applies. In that case, no path starts with
+    /// `prefix`.
     pub slashed: Option<Prefix>,
-    /// By position in a path: the literals there, as interning a segment reads them. From the second position after the longest
-    /// template on there are no slots: such a path takes the slow way, and a program has fewer pointers to load.
+    /// By position in a path, the literals there, as interning reads them. From the second position after the longest
+    /// template on, there are no slots: such a path falls back to the slow path, and a compiled-in engine has fewer
+    /// pointers to load.
     pub positions: [PerfectHash<Literal>; MAX_SEGMENTS],
-    /// The rest about the literals, by their ids.
+    /// More data about the literals, by their ids.
     pub literal_rows: List<LiteralRow>,
     /// How the templates spell their literals.
     pub spellings: List<Spelling>,
-    /// Whether no template fits a path that does not start with the prefix: the literals of all positions have bits of their own in a
-    /// key, so a key says exactly which literals it has, and paths do not end in a slash.
+    /// Whether a path without the prefix fits no template. True if literals at different positions have separate bits
+    /// in a key, so that a key identifies its literals exactly, and if paths don't end in a slash.
     pub needs_prefix: bool,
-    /// By position: the bits in a key of the literals there.
+    /// By position, the bits of a key that belong to the literals there.
     pub fields: List<u64>,
     /// The templates, by their keys.
     pub templates: PerfectHash<Template>,
-    /// By number of segments: where the tuples of that length are.
+    /// By number of segments, the run of tuples of that length.
     pub tuple_runs: List<Run>,
-    /// The tuples; those of one number of segments are neighbours, the most specific first (rule P20).
+    /// The tuples. Those with the same number of segments are neighbours, the most specific first
+    /// (rule P20).
     pub tuples: List<Tuple>,
     /// The methods that have a column.
     pub methods: Methods,
-    /// The routes; those of one template are neighbours, sorted by method.
+    /// The routes. Those of one template are neighbours, sorted by method.
     pub routes: List<RouteRow>,
     /// The scopes, sorted by name.
     pub scopes: List<ScopeRow>,
-    /// Scope ids by name. Looked up once for each scope of a token, not in decisions.
+    /// Scope ids by name. Used once for each scope of a token, not in decisions.
     pub scope_ids: PerfectHash<u16>,
-    /// The scopes as each of their apis has them, sorted by name and by api.
+    /// The scopes as each api defines them, sorted by name and then by api.
     pub scopes_in_apis: List<ScopeInApiRow>,
     /// The ids of the routes of each scope in each api, in the order of the file.
     pub scope_routes: List<u32>,
@@ -81,7 +85,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The digest's first half: it marks ids and scope sets, to tell which policy they belong to.
+    /// The digest's first half, which marks ids and scope sets with the policy that they belong to.
     #[inline(always)]
     pub(crate) const fn policy_id(&self) -> u128 {
         match self.digest.first_chunk() {
@@ -100,9 +104,9 @@ impl Tables {
 /// A run of entries of another table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Where it starts.
+    /// The start.
     pub start: u32,
-    /// How many entries it has.
+    /// The number of entries.
     pub length: u32,
 }
 
@@ -115,35 +119,36 @@ pub(crate) fn slice<T>(items: &[T], run: Run) -> &[T] {
     items.unwrap_or_default()
 }
 
-/// The segments that all templates start with: literals, and as many as there are in common.
+/// The leading segments that all templates share, all of them literals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prefix {
-    /// `/base/path/`, with the slash after it.
+    /// `/base/path/`, including the slash after it.
     pub text: Span,
-    /// Its first 16 bytes; zeros after its end.
+    /// The first 16 bytes of the string, padded with zeros.
     pub head: u128,
-    /// All bits of the bytes that `head` has.
+    /// A mask of the bytes that `head` covers.
     pub head_mask: u128,
-    /// Its last 16 bytes, where it has as many.
+    /// The last 16 bytes of the string, if it has that many.
     pub tail: u128,
-    /// How many segments it has.
+    /// The number of segments.
     pub segments: u32,
 }
 
-/// A literal at its position, as interning reads it: letters of either case are one literal.
+/// A literal at its position, as interning reads it. Spellings in different letter case are one
+/// literal.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal {
-    /// What the key of a template that has it here is the sum of.
+    /// Its part: the key of a template is the sum of the parts of its literals.
     pub part: u64,
-    /// Its ends as it is spelt, and perhaps `COMPARE_TEXT` in its head.
+    /// The ends of its spelling, perhaps with `COMPARE_TEXT` set in the head.
     pub ends: Ends,
-    /// Its length in bytes. A slot that no literal owns has one of no segment.
+    /// Its length in bytes. An unused slot has a length that no segment has.
     pub length: u32,
     /// Its id, which indexes [`Tables::literal_rows`].
     pub id: u32,
 }
 
-/// The bits of a key that count segments.
+/// The bits of a key that count the segments.
 pub(crate) const COUNT: u64 = 0x3f;
 
 impl Default for Literal {
@@ -157,57 +162,58 @@ impl Default for Literal {
     }
 }
 
-/// The rest about a literal.
+/// More data about a literal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LiteralRow {
     /// As in [`Literal::part`].
     pub part: u64,
-    /// How templates spell it, in [`Tables::spellings`]: nearly always in one way.
+    /// Its spellings, in [`Tables::spellings`]; nearly always one.
     pub spellings: Run,
-    /// How many literals from this one on have the same ends, length and position without regard to case. They are
-    /// sorted by their text in small letters.
+    /// The number of literals, from this one on, that have the same position, length and ends without regard to
+    /// case. They are sorted by their lower-case strings.
     pub alike: u32,
 }
 
-/// A literal as templates spell it.
+/// A spelling of a literal in the templates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spelling {
-    /// Its text.
+    /// The string.
     pub text: Span,
-    /// Bit `n - 1` is set where a template of `n` segments has it here.
+    /// Bit `n - 1` is set if a template of `n` segments has this spelling here.
     pub lengths: u32,
 }
 
-/// The segments of a template that are literals, as templates of one length have them (tuple space search:
-/// Srinivasan, Suri and Varghese, 1999).
+/// A set of positions that are literal in some template of one length (tuple space search: Srinivasan,
+/// Suri and Varghese, 1999).
 #[derive(Clone, Copy, Debug)]
 pub struct Tuple {
-    /// Bit `n` is set where segment `n` is a literal.
+    /// Bit `n` is set if segment `n` is a literal.
     pub literals: u32,
-    /// The bits in a key of the literals there.
+    /// The bits of a key that belong to the literals there.
     pub fields: u64,
 }
 
-/// A path template, found by its key: what a decision reads, half a line of a cache.
+/// A path template, found by its key. A decision reads only this row, which is half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Template {
-    /// The number of its segments and the parts of its literals: no two templates have the same. A slot that no template owns has one that no path has.
+    /// The sum of its number of segments and the parts of its literals. No two templates have the same key. An unused
+    /// slot has a key that no path has.
     pub key: u64,
     /// The first of its routes in [`Tables::routes`].
     pub first_route: u32,
-    /// For each column four bits, the lowest ones for the first: how many routes come before that method's, or
-    /// 15 where none is declared, or too many come before it.
+    /// Four bits per column, the first column lowest: the number of routes before that method's route, or 15
+    /// if the method isn't declared or if more routes come before it than fit.
     pub ranks: u32,
-    /// For each column the scope of that method's route; [`u16::MAX`] where there is no route, or one with an amount of orbs
-    /// of its own.
+    /// For each column, the scope of that method's route. [`u16::MAX`] if there is no route, or if the route has its
+    /// own amount of orbs.
     pub scopes: [u16; COLUMNS],
 }
 
-/// No rank.
+/// The rank that means "no route in this column".
 pub(crate) const NO_RANK: u32 = 0xf;
 
-/// Where the bits of a column's rank are.
+/// The position of a column's rank.
 #[inline(always)]
 #[allow(clippy::as_conversions, reason = "a column is less than 8")]
 pub(crate) const fn rank_bits(column: usize) -> u32 {
@@ -215,7 +221,7 @@ pub(crate) const fn rank_bits(column: usize) -> u32 {
 }
 
 impl Template {
-    /// The route of a column and its scope.
+    /// The route in a column, and its scope.
     #[inline(always)]
     pub(crate) fn column(&self, column: usize) -> (Option<u32>, u16) {
         let rank = self.ranks.wrapping_shr(rank_bits(column)) & NO_RANK;
@@ -240,43 +246,43 @@ impl Default for Template {
 pub struct RouteRow {
     /// `METHOD /full/template`.
     pub text: Span,
-    /// The template alone.
+    /// Only the template.
     pub template: Span,
-    /// The routes of its template, which it is one of.
+    /// All routes of its template, including this one.
     pub siblings: Run,
-    /// The scope it needs.
+    /// The scope that it needs.
     pub scope: u16,
     /// Its api.
     pub api: u32,
-    /// That scope's terms, except for an amount of the route's own.
+    /// The terms of that scope, with the route's own amount if it has one.
     pub terms: Terms,
-    /// Where it is in the policy file.
+    /// Its location in the policy file.
     pub location: Location,
 }
 
-/// On which terms a call is allowed, and what it consumes.
+/// The terms on which a call is allowed, and what it consumes.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The scope token that it needs.
+    /// The scope that a token needs.
     pub scope: Span,
-    /// What an organisation's token gets, where the scope applies only to a user's token.
+    /// What an organisation's token gets, if the scope applies only to a user's token.
     pub organisation: Option<OrganisationRule>,
-    /// What a call consumes: an amount, 0 for nothing, or one of the two constants below.
+    /// The orbs that a call consumes: an amount, 0 for nothing, or one of the two constants below.
     pub orbs: i64,
 }
 
 /// A scope.
 #[derive(Clone, Copy, Debug)]
 pub struct ScopeRow {
-    /// What a decision about it reads.
+    /// The part that decisions read.
     pub terms: Terms,
-    /// The permitted action, where the policy states one.
+    /// The permitted action, if the policy states one.
     pub permits: Option<Span>,
-    /// The apis that have it, in [`Tables::scopes_in_apis`]: nearly always one.
+    /// The apis that have it, in [`Tables::scopes_in_apis`]; nearly always one.
     pub apis: Run,
 }
 
-/// A scope as one api has it.
+/// A scope as one api defines it.
 #[derive(Clone, Copy, Debug)]
 pub struct ScopeInApiRow {
     /// The scope.
@@ -285,11 +291,11 @@ pub struct ScopeInApiRow {
     pub api: u32,
     /// The scope's routes in this api, in [`Tables::scope_routes`].
     pub routes: Run,
-    /// Where the scope's name is in the policy file, in this api.
+    /// The location of the scope's name in this api in the policy file.
     pub location: Location,
 }
 
-/// Orbs are consumed; how many is not stated.
+/// Orbs are consumed, but the amount isn't stated.
 pub(crate) const ORBS_UNSTATED: i64 = -1;
 
 /// The policy states no orb column.

@@ -1,42 +1,44 @@
-//! Why a request was allowed or denied: frozen strings with frozen numbers, the same in every language. `cargo xtask codes` writes
-//! them into the others, and into the pages.
+//! Why a request was allowed or denied: frozen strings with frozen numbers, the same in every language.
+//! `cargo xtask codes` writes them into the bindings and the pages.
 
 use crate::codes;
 
 codes! {
     /// Why a request was allowed or denied, in the order in which the reasons are tried.
     ///
-    /// Strings and numbers are frozen: a later release may add a reason, never rename, renumber or remove one. Number 0
-    /// is not a reason: a caller that gets it must deny.
+    /// Strings and numbers are frozen: a later release can add a reason, but never renames, renumbers or removes one.
+    /// Number 0 isn't a reason: a caller that reads 0 must deny.
     #[non_exhaustive]
     pub enum Reason: u8 {
-        /// [`Detail`] names the rule that it breaks.
+        /// [`Detail`] names the rule that the request breaks.
         MalformedRequest = 1: "malformed_request", "the request has no single, safe spelling", Some(400);
         NoToken = 2: "no_token", "no token was supplied", Some(401);
         InvalidToken = 3: "invalid_token", "the token was refused, or its kind is unknown", Some(401);
-        /// A route is looked for by its path; or, asked by scope, a scope.
+        /// The path matches no route or, for a decision by scope, the policy doesn't define the
+        /// scope.
         NoRoute = 4: "no_route", "the policy has no such route or scope", Some(404);
-        /// The route is that of the most specific template that fits the path.
+        /// The template is the most specific one that fits the path.
         MethodNotDeclared = 5: "method_not_declared", "the route does not declare this method", Some(405);
-        /// This is an organisation's (specification §5.6).
+        /// The token is an organisation's (specification §5.6).
         UserTokenRequired = 6: "user_token_required", "the scope applies only to a user's token", Some(Self::DEFAULT_STATUS);
         ScopeNotApplicable = 7: "scope_not_applicable",
             "the scope applies only to a user's token; organisations pass without it", None;
         /// Specification §5.5 and §7.
         ScopeMissing = 8: "scope_missing", "the token does not carry the required scope", Some(Self::DEFAULT_STATUS);
         ScopeHeld = 9: "scope_held", "the token carries the required scope", None;
-        /// Only gates give it: an engine knows no public routes.
+        /// Only gates return it: engines don't know public routes.
         PublicRoute = 10: "public_route", "the route needs no token", None;
     }
     /// The HTTP status of a denial; `None` for the reasons that allow.
     ///
-    /// The specification shows only the 403; the other statuses are HTTP's own, and an enforcement
-    /// point may flatten every denial to 403.
+    /// The specification shows only the 403. The other statuses follow HTTP, and an enforcement
+    /// point may map every denial to 403.
     fn status -> Option<u16>;
 }
 
 codes! {
-    /// What a decision says. There is no third: what is no allow is a denial. Number 0 is no effect.
+    /// The effect of a decision. There is no third effect: anything that isn't an allow is a denial.
+    /// Number 0 isn't an effect.
     pub enum Effect: u8 {
         Deny = 1: "deny", "the call must be refused";
         Allow = 2: "allow", "the call may be made";
@@ -52,35 +54,35 @@ impl Effect {
     }
 }
 
-/// What a decision names of its policy.
+/// Which part of its policy a decision names.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     Nothing,
-    /// A template, by one of its routes.
+    /// A template, represented by one of its routes.
     Template,
-    /// A scope, and the route where one was asked for.
+    /// A scope, and the route unless the decision was by scope.
     Scope,
 }
 
 impl Reason {
-    /// The HTTP status of a denial that has none of its own: 403, as in the specification. Every language takes it from
-    /// here.
+    /// The HTTP status of a denial whose reason has no status: 403, as in the specification. All languages take it from
+    /// this constant.
     pub const DEFAULT_STATUS: u16 = 403;
 
-    /// Whether the call may be made: reasons that allow have no HTTP status.
+    /// Whether the call is allowed: reasons that allow have no HTTP status.
     #[inline(always)]
     pub(crate) const fn is_allow(self) -> bool {
         self.status().is_none()
     }
 
-    /// Whether engines give it. Only gates know public routes.
+    /// Whether engines return it. Only gates know public routes.
     #[must_use]
     pub const fn is_of_engines(self) -> bool {
         !matches!(self, Self::PublicRoute)
     }
 
-    /// What a decision for this reason names.
+    /// The part of the policy that a decision with this reason names.
     #[doc(hidden)]
     #[must_use]
     pub const fn named(self) -> Named {
@@ -102,7 +104,7 @@ impl Reason {
 codes! {
     /// Which rule a malformed request breaks; [`Detail::rule`] is its number in ARCHITECTURE.md.
     ///
-    /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 is no detail.
+    /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 isn't a detail.
     #[non_exhaustive]
     pub enum Detail: u8 {
         Method = 1: "method", "a method is 1 to 16 capital letters", 1;
@@ -129,7 +131,7 @@ codes! {
         /// A literal of the policy.
         NonCanonicalLiteral = 18: "non_canonical_literal", "a segment is an escaped spelling of a literal", 19;
         AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route", 21;
-        /// Only gates give it: an engine sees no headers.
+        /// Only gates return it: engines don't see headers.
         Upgrade = 20: "upgrade", "a request never asks for an upgrade to `h2c`", Self::NOT_OF_TARGETS;
     }
     /// The rule's number in the table of ARCHITECTURE.md, without its `P`; 0 for a rule that isn't about method and target.
@@ -139,7 +141,8 @@ codes! {
 impl Detail {
     const NOT_OF_TARGETS: u8 = 0;
 
-    /// Whether it names a rule of method and target, which engines apply. Gates apply the others.
+    /// Whether it names a rule about method and target, which engines apply. Gates apply the other
+    /// rules.
     #[must_use]
     pub const fn is_of_target(self) -> bool {
         self.rule() != Self::NOT_OF_TARGETS
@@ -152,7 +155,7 @@ crate::texts! { Effect Reason Detail }
 mod tests {
     use super::*;
 
-    /// Strings, numbers and statuses are a contract with every language: this list only ever grows.
+    /// Strings, numbers and statuses are a contract with every language: this list can only grow.
     #[test]
     fn reasons_are_frozen() {
         let frozen = [

@@ -1,5 +1,5 @@
-//! Hash maps over the texts of a policy: far cheaper than the standard library's own, and seeded with its random
-//! numbers as those are, so that nobody can write a policy whose texts have one hash.
+//! Hash maps over the strings of a policy. They are far cheaper than the standard library's, and use its random
+//! seeds, so that an attacker can't write a policy whose strings collide.
 
 use core::hash::{BuildHasher, Hasher};
 use std::collections::HashMap;
@@ -7,10 +7,10 @@ use std::hash::RandomState;
 
 use super::hash;
 
-/// A map whose hashes nobody can foretell.
+/// A map with unpredictable hashes.
 pub(crate) type SeededMap<K, V> = HashMap<K, V, RandomSeed>;
 
-/// What all hashes of a map start from.
+/// The seed of all hashes of a map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomSeed(u64);
 
@@ -28,7 +28,7 @@ impl BuildHasher for RandomSeed {
     }
 }
 
-/// The hash of the parts so far, which is the seed for the next.
+/// The hash so far, which is the seed for the next part.
 #[derive(Debug)]
 pub(crate) struct SeededHasher(u64);
 
@@ -37,7 +37,7 @@ impl Hasher for SeededHasher {
         self.0 = hash::text_hash(self.0, bytes);
     }
 
-    /// The end of a text, whose length is in its hash already.
+    /// Ignores the byte that ends a string, because the hash already includes the length.
     fn write_u8(&mut self, _: u8) {}
 
     fn write_u64(&mut self, number: u64) {

@@ -1,31 +1,31 @@
-//! The terms of policies, engines and decisions.
+//! Terms that policies, engines and decisions share.
 
 use core::fmt;
 
-/// Most bytes of a target, its query included, and of a template (rule P2).
+/// The maximum length of a target, including its query, and of a template, in bytes (rule P2).
 pub(crate) const MAX_TARGET_BYTES: usize = 8_192;
 
-/// Most segments of a path and of a template (rule P2).
+/// The maximum number of segments of a path and of a template (rule P2).
 pub(crate) const MAX_SEGMENTS: usize = 32;
 
-/// Most bytes of a segment, as it is in the target or template (rule P2).
+/// The maximum length of a segment of a target or template, in bytes, before decoding (rule P2).
 pub(crate) const MAX_SEGMENT_BYTES: usize = 256;
 
-/// Whether this is a method: 1 to 16 capital letters (rule P1).
+/// Whether this is a valid method: 1 to 16 capital letters (rule P1).
 #[doc(hidden)] // for Orbgate's own crates
 #[must_use]
 pub fn is_method(method: &[u8]) -> bool {
     (1..=16).contains(&method.len()) && method.iter().all(u8::is_ascii_uppercase)
 }
 
-/// Whether a literal of a policy can have this byte.
+/// Whether a literal of a policy can contain this byte.
 #[doc(hidden)] // for Orbgate's own crates
 #[must_use]
 pub fn is_literal(byte: u8) -> bool {
     LITERAL.get(usize::from(byte)) == Some(&true)
 }
 
-/// The bytes that a literal can have: a table, because the question is asked for each byte of a policy's paths.
+/// The bytes that a literal can contain. A table, because it is read for each byte of a policy's paths.
 static LITERAL: [bool; 256] = {
     let mut table = [false; 256];
     let (mut rest, mut byte): (&mut [bool], u8) = (&mut table, 0);
@@ -55,20 +55,20 @@ impl fmt::Display for Location {
     }
 }
 
-/// Which spellings of a request target are accepted. There is no third profile.
+/// Which spellings of a request target are accepted. There are exactly two profiles.
 ///
-/// Exhaustive on purpose: a profile added later would change what "accepted" means.
+/// Exhaustive on purpose: a new profile would change the meaning of "accepted".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// No percent-encoding in a path.
     #[default]
     Strict,
-    /// Percent-encoding is also accepted in the values of parameters (rules P13 to P19).
+    /// Percent-encoding is also accepted in parameter values (rules P13 to P19).
     EncodedParams,
 }
 
 impl Profile {
-    /// The profile as a policy file writes it.
+    /// The profile's name in a policy file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -78,19 +78,19 @@ impl Profile {
     }
 }
 
-/// What an organisation's token gets on an api whose scopes apply only to a user's token.
+/// What an organisation's token gets in an api whose scopes apply only to a user's token.
 ///
-/// Exhaustive on purpose: the policy format names exactly these two.
+/// Exhaustive on purpose: the policy format has exactly these two rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OrganisationRule {
-    /// Denied: `user_token_required`.
+    /// Denied with `user_token_required`.
     Deny,
-    /// Allowed with any scopes: `scope_not_applicable`.
+    /// Allowed, whatever scopes the token has: `scope_not_applicable`.
     AllowWithoutScope,
 }
 
 impl OrganisationRule {
-    /// The rule as a policy file writes it.
+    /// The rule's name in a policy file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -100,20 +100,21 @@ impl OrganisationRule {
     }
 }
 
-/// What a call consumes, as the policy states it.
+/// The orbs that a call consumes, as the policy states them.
 ///
-/// Exhaustive on purpose: the policy format names exactly these three.
+/// Exhaustive on purpose: the policy format has exactly these three forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Orbs {
-    /// Nothing: `orbs: false`.
+    /// No orbs: `orbs: false`.
     Free,
-    /// Orbs, how many is not stated: `orbs: true`. The service that charges must supply the amount.
+    /// Orbs, but the amount isn't stated: `orbs: true`. The service that charges must supply the
+    /// amount.
     Unstated,
     /// This many orbs, from 1 to `i64::MAX`.
     Amount(u64),
 }
 
-/// The SHA-256 of a policy's canonical form, printed as `sha256:` and 64 hexadecimal digits.
+/// The SHA-256 digest of a policy's canonical form, printed as `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub(crate) [u8; 32]);
 
@@ -128,7 +129,7 @@ impl Digest {
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;
-        // Two writes, not 32: every decision in JSON carries a digest.
+        // Two writes instead of 32, because every decision in JSON includes a digest.
         let (halves, _) = self.0.as_chunks();
         let mut halves = halves.iter().map(|half| u128::from_be_bytes(*half));
         halves.try_for_each(|half| write!(f, "{half:032x}"))

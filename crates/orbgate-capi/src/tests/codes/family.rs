@@ -1,4 +1,4 @@
-//! The families of codes, from the tables that are typed with [`orbgate::codes`], and how each language writes one.
+//! The families of codes, from the tables defined with [`orbgate::codes`], and how to write them in each language.
 
 use orbgate::{Detail, Effect, Reason, TokenKind};
 
@@ -8,11 +8,11 @@ use crate::status::OrbgateStatus;
 pub(in super::super) struct Family {
     /// `TokenKind`
     pub(super) name: &'static str,
-    /// A comment of C. Its first sentence is for every language.
+    /// A comment for C. Its first sentence is used in every language.
     about: &'static str,
-    /// That of its numbers in C.
+    /// The comment for its numbers in C.
     number_type: &'static str,
-    /// The number that only the C ABI needs: no code.
+    /// The number that only the C ABI needs, which isn't a code.
     none: Option<Code>,
     pub(super) codes: Vec<Code>,
 }
@@ -21,7 +21,7 @@ pub(super) struct Code {
     pub(super) word: &'static str,
     pub(super) number: i32,
     pub(super) sentence: &'static str,
-    /// The status of a reason that denies; 0 of one that allows.
+    /// The status of a reason that denies; 0 for a reason that allows.
     pub(super) status: Option<u16>,
 }
 
@@ -82,7 +82,7 @@ pub(in super::super) fn families() -> [Family; 5] {
 }
 
 impl Family {
-    /// Its codes, and what is none of them, by their numbers.
+    /// Its codes, and the number that isn't a code, in numeric order.
     fn all(&self) -> Vec<&Code> {
         let mut all: Vec<_> = self.codes.iter().chain(&self.none).collect();
         all.sort_by_key(|code| code.number);
@@ -99,7 +99,7 @@ impl Family {
         format!("ORBGATE_{}_{}", self.upper(), code.upper())
     }
 
-    /// An enum of the C header, of a fixed size in every version of C and C++.
+    /// An enum of the C header, with a fixed size in every version of C and C++.
     pub(in super::super) fn c(&self) -> String {
         let (name, about, number_type) = (self.name, self.about, self.number_type);
         let codes = lines(self.all(), |code| {
@@ -169,7 +169,7 @@ impl Family {
         })
     }
 
-    /// A union of TypeScript.
+    /// A TypeScript union.
     pub(super) fn node(&self, name: &str, about: &str, is_in: impl Fn(&&Code) -> bool) -> String {
         let codes = self.codes.iter().filter(is_in);
         let codes = lines(codes, |code| format!("\n  | \"{}\"", code.word));
@@ -208,7 +208,7 @@ impl Code {
     }
 }
 
-/// `non_ascii` as Go says it: `NonASCII`.
+/// `non_ascii` in Go's spelling: `NonASCII`.
 pub(super) fn go_name(word: &str) -> String {
     let camel = |word: &str| match word.split_at(1) {
         _ if ["ascii", "http", "io", "ok"].contains(&word) => word.to_uppercase(),

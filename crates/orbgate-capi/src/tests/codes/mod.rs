@@ -43,7 +43,7 @@ fn every_language_has_the_codes() {
     let all = numbers_of_go.iter();
     let all = all.map(|(name, number)| (unexported(name), number));
     compare_section(go, "numbers", &go_constants(all));
-    // Package gate, too, needs those of gates.
+    // Package gate also needs the codes that only gates use.
     let of_gates = numbers_of_go.iter().filter(|(name, _)| {
         let starts = ["FETCH_", "GATE_", "CHALLENGE_", "TEMPLATES_", "MATCHED_"];
         let more = ["STEP_", "WITH_AUDIT", "ALLOW_BONUS_ORBS", "CORS_PREFLIGHT_"];
@@ -132,7 +132,7 @@ fn pages_have_the_reasons() {
     compare_section("crates/orbgate-tower/README.md", "denials", &denials);
 }
 
-/// Constants as gofmt aligns them.
+/// Constants aligned like gofmt does.
 fn go_constants<'n>(constants: impl Iterator<Item = (String, &'n String)>) -> String {
     let constants: Vec<_> = constants.collect();
     let width = constants.iter().map(|(name, _)| name.len()).max().unwrap();
@@ -141,7 +141,7 @@ fn go_constants<'n>(constants: impl Iterator<Item = (String, &'n String)>) -> St
     lines.collect()
 }
 
-/// The constants of the C header without their prefix, but for those of some families.
+/// The constants of the C header without their prefix, except for some families.
 fn numbers(without: &[&Family]) -> Vec<(String, String)> {
     let constants = constants().into_iter();
     let is_left = |name: &str| {

@@ -1,4 +1,4 @@
-//! The names of what gates count, as constants of every language.
+//! The names of gates' metrics and labels, as constants in every language.
 
 use orbgate_gate::names;
 
@@ -50,7 +50,7 @@ fn every_language_has_the_names_of_what_is_counted() {
     let python = format!("\"\"\"{ABOUT}\"\"\"\n\n{constants}");
     compare("bindings/python/python/orbgate/gate/_names.py", &python);
 
-    // The engine of C++ says allow and deny.
+    // The C++ engine already defines allow and deny.
     let counted = all.iter().filter(|(name, _)| !name.starts_with("EFFECT_"));
     let constants = counted.map(|(name, word)| {
         format!(

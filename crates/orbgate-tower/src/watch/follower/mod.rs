@@ -1,4 +1,4 @@
-//! Decides what to do with each version of a policy file that is read.
+//! Decides what to do with each version of a policy file.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use crate::engines::Engines;
 use crate::load_error::LoadError;
 use crate::observe;
 
-/// How long a version must rest whose operator waits for it, if the interval is longer.
+/// How long a version must rest if an operator waits for it and the interval is longer.
 const SHORT_REST: Duration = Duration::from_secs(1);
 
-/// The longest pause between two attempts at one version.
+/// The longest pause between two attempts to load a version.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 pub(super) struct Follower {
@@ -29,20 +29,20 @@ pub(super) struct Follower {
     engines: Engines,
     settings: WatchSettings,
     compile: Compile,
-    /// How the versions in force so far marked their end: the next one needs the same.
+    /// How the active versions so far marked their end. The next version must do the same.
     ending: Ending,
-    /// The version that was judged last; `None` after the file could not be read.
+    /// The version that was checked last; `None` after the file couldn't be read.
     judged: Option<Judged>,
-    /// A version that must be read again before it is judged.
+    /// A version that must be read again before it is checked.
     resting: Option<Vec<u8>>,
-    /// The text of the version in force.
+    /// The contents of the active version.
     in_force: Arc<Text>,
 }
 
-/// The text of the version in force.
+/// The contents of the active version.
 pub(super) type Text = ArcSwapOption<Vec<u8>>;
 
-/// Compiles a policy, and compares it with the engine that decides now.
+/// Compiles a policy, and compares it with the active engine.
 type Compile = fn(&[u8], &Engine) -> Result<Candidate, PolicyError>;
 
 struct Judged {
@@ -53,19 +53,19 @@ struct Judged {
 pub(super) enum Verdict {
     InForce,
     Refused,
-    /// It failed, but the next attempt may succeed.
+    /// It failed, but the next attempt might succeed.
     Later(Retry),
 }
 
 pub(super) struct Retry {
     at: Instant,
     pause: Duration,
-    /// The attempt that took too long, while its thread may still run.
+    /// The attempt that took too long, while its thread might still run.
     attempt: Option<Attempt<Result<Candidate, PolicyError>>>,
 }
 
 impl Follower {
-    /// Follows a file of which no version has been judged.
+    /// Follows a file of which no version has been checked.
     pub(super) fn new(
         path: PathBuf,
         engines: Engines,
@@ -84,32 +84,32 @@ impl Follower {
         }
     }
 
-    /// Notes what was decided about a version.
+    /// Records the result for a version.
     pub(super) fn judged(&mut self, text: Vec<u8>, verdict: Verdict) {
         self.judged = Some(Judged { text, verdict });
     }
 
-    /// Notes a version that is in force.
+    /// Records a version that became active.
     pub(super) fn took(&mut self, ending: Ending, text: Vec<u8>) {
         self.ending = self.ending.or(ending);
         self.in_force.store(Some(Arc::new(text.clone())));
         self.judged(text, Verdict::InForce);
     }
 
-    /// Puts a version in force.
+    /// Makes a version active.
     pub(super) fn adopt(&mut self, candidate: Candidate, text: Vec<u8>) {
         self.took(candidate.version.ending, text);
         self.engines.adopt(candidate);
     }
 
-    /// Counts a refusal, and logs it.
+    /// Counts and logs a rejection.
     pub(super) fn refuse(&self, refusal: &LoadError) {
         observe::reloaded(refusal.result());
         let file = self.path.display();
         tracing::error!(%file, "policy refused, the former stays: {refusal}");
     }
 
-    /// Whether the version that was judged last is in force, and no other one waits.
+    /// Whether the version that was checked last is active, and no other version waits.
     pub(super) fn is_current(&self) -> bool {
         let verdict = self.judged.as_ref().map(|judged| &judged.verdict);
         self.resting.is_none() && matches!(verdict, Some(Verdict::InForce))
@@ -145,7 +145,7 @@ impl Follower {
         }
     }
 
-    /// An operator who asks for a look expects an answer. A sealed file is complete, so it needn't rest.
+    /// An operator who requests a read expects a result. A sealed file is complete, so it needn't rest.
     fn forget_refusal(&mut self, file: Option<&PolicyFile>) {
         let is_refused = |judged: &mut Judged| matches!(judged.verdict, Verdict::Refused);
         self.judged.take_if(is_refused);
@@ -153,7 +153,7 @@ impl Follower {
         self.resting = whole.map(|file| file.bytes().to_vec());
     }
 
-    /// Looks at the file as it is now.
+    /// Checks the file as it is now.
     fn look(&mut self, text: Vec<u8>, now: Instant) {
         match self.judged.take() {
             Some(judged) if judged.text == text => {
@@ -181,7 +181,7 @@ impl Follower {
         }
     }
 
-    /// Tries a version again, if it is time and the last attempt has ended.
+    /// Tries a version again, if it is due and the last attempt has ended.
     fn again(&mut self, text: &[u8], retry: Retry, now: Instant) -> Verdict {
         if now < retry.at {
             return Verdict::Later(retry);
@@ -193,7 +193,8 @@ impl Follower {
         self.judge(text, pause, now)
     }
 
-    /// Puts a version in force, or says why not. What may succeed next time is tried again after the pause.
+    /// Makes a version active, or reports why not. If the next attempt might succeed, it is made after the
+    /// pause.
     fn judge(&mut self, text: &[u8], pause: Duration, now: Instant) -> Verdict {
         let (bytes, current) = (text.to_vec(), self.engines.load());
         let compile = self.compile;
@@ -238,7 +239,7 @@ impl Follower {
     }
 }
 
-/// Whether a file has a seal. The policy's reader checks whether it's the right one.
+/// Whether a file has a seal. The policy reader checks whether the seal is valid.
 fn has_seal(text: &[u8]) -> bool {
     core::str::from_utf8(text).is_ok_and(orbgate_analysis::is_sealed)
 }
@@ -249,7 +250,7 @@ fn later(
     now: Instant,
 ) -> Verdict {
     let pause = pause.min(LONGEST_PAUSE);
-    // If the clock cannot express the end of the pause, try at once.
+    // If the clock can't represent the end of the pause, try at once.
     let at = now.checked_add(pause).unwrap_or(now);
     Verdict::Later(Retry { at, pause, attempt })
 }

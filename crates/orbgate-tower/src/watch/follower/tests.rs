@@ -1,4 +1,4 @@
-//! Versions of a file, one after the other, without a file and without waiting.
+//! Versions of a file in sequence, without a file and without waiting.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -22,7 +22,7 @@ use crate::watch::WatchSettings;
 
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// A policy whose only difference is its name.
+/// A policy that differs only in its name.
 fn text(name: &str) -> Vec<u8> {
     format!("orbgate: 1\nname: {name}\napis: {{ a: {{ scopes: {{ s: {{ routes: [] }} }} }} }}\n")
         .into_bytes()
@@ -32,7 +32,7 @@ fn engine(name: &str) -> Engine {
     Engine::new(&Policy::from_bytes(&text(name)).unwrap())
 }
 
-/// A follower of a file that has `one` in force.
+/// A follower of a file whose version `one` is active.
 fn follower(settings: WatchSettings) -> Follower {
     let engines = Engines::new(engine("one"));
     let mut follower = Follower::new("p.yaml".into(), engines, settings, Arc::default());

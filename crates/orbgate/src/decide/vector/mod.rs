@@ -1,8 +1,8 @@
-//! Bytes side by side in one register: the few primitives on which the fast path is built, and one file for each kind
-//! of processor. Nothing here knows what a path is.
+//! Primitives of the fast path on a register of bytes, with one file per processor architecture. This module doesn't
+//! know what a path is.
 //!
-//! A file uses only what all processors of its kind have. AVX2, detected at run time, was measured: it saved 7 % of the
-//! instructions and no time.
+//! A file uses only instructions that every processor of its architecture has. We measured AVX2, detected at run time:
+//! it saved 7 % of the instructions and no time.
 #![allow(
     clippy::as_conversions,
     reason = "numbers below 64 as the widths that shifts take"
@@ -37,11 +37,11 @@ pub(crate) use sse2::Sse2 as Native;
 #[cfg(all(target_feature = "simd128", not(orbgate_portable)))]
 pub(crate) use wasm::Wasm as Native;
 
-/// How many bytes a block has: an integer has one bit for each.
+/// The number of bytes in a block: one for each bit of an integer.
 pub(crate) const BLOCK: usize = 64;
 
-/// The positions of bytes in the block that starts at `base`, relative to it; `of` gives those in a register. Positions
-/// past the end of `bytes` are unknown. `None` if `bytes` do not fill one register.
+/// The positions of bytes in the block that starts at `base`, relative to it. `of` returns the positions in one
+/// register. Positions past the end of `bytes` are undefined. `None` if `bytes` don't fill one register.
 #[inline(always)]
 pub(crate) fn positions_in_block<V: Vector>(
     bytes: &[u8],
@@ -51,8 +51,8 @@ pub(crate) fn positions_in_block<V: Vector>(
     let last = bytes.len().checked_sub(V::BYTES)?;
     let mut positions = 0_u64;
     for offset in (0..BLOCK).step_by(V::BYTES) {
-        // A read that would pass the end of `bytes` is moved back to end there; bytes that are read twice give the same
-        // bits. Bits of bytes before the block are rotated to its end.
+        // A read that would pass the end of `bytes` is shifted back to end there. Bytes that are read twice give the
+        // same bits. Bits of bytes before the block are rotated to its end.
         let at = base.wrapping_add(offset).min(last);
         let bits = of(V::load(bytes, at)?);
         positions |= bits.rotate_left(at.wrapping_sub(base) as u32);
@@ -60,7 +60,8 @@ pub(crate) fn positions_in_block<V: Vector>(
     Some(positions)
 }
 
-/// The bit of the first byte after a text in the block that starts at `base`; 0 if it is not in that block.
+/// The bit of the first byte after a string in the block that starts at `base`; 0 if it isn't in that
+/// block.
 #[inline(always)]
 pub(crate) const fn end_in_block(length: usize, base: usize) -> u64 {
     match length.wrapping_sub(base) {

@@ -1,4 +1,5 @@
-//! NEON, which every 64-bit ARM processor has. Its instructions take and give values: none touches memory.
+//! NEON, which every 64-bit ARM processor has. These instructions take and return values, and don't access
+//! memory.
 #![allow(
     unsafe_code,
     reason = "calls of instructions; each says why the processor has it"
@@ -54,7 +55,7 @@ impl Vector for Neon {
 
     #[inline(always)]
     fn positions(self, byte: u8) -> u64 {
-        // Each byte keeps a bit of its own; three sums of neighbours leave two bytes of eight bits.
+        // Each byte keeps its own bit; three pairwise sums leave two bytes of eight bits.
         let Self(byte) = Self::splat(byte);
         // SAFETY: NEON is part of 64-bit ARM.
         let bits = unsafe {

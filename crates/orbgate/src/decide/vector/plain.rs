@@ -1,8 +1,8 @@
-//! Eight bytes in a 64-bit integer, for every processor without a file of its own.
+//! Eight bytes in a 64-bit integer, for architectures without a file of their own.
 
 use super::register::Vector;
 
-/// Eight bytes, the first one lowest.
+/// Eight bytes, the first in the lowest position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain(u64);
 
@@ -13,7 +13,7 @@ const fn every(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Byte by byte: the highest bit is set where the lowest seven are at least this number, from 1 to 127.
+/// For each byte, sets the highest bit if the lowest seven are at least `low`, which is from 1 to 127.
 const fn at_least(bytes: u64, low: u8) -> u64 {
     // No sum of two numbers below 128 carries into the next byte.
     (bytes & LOW_SEVEN).wrapping_add(every(0x80_u8.wrapping_sub(low))) & HIGHEST
@@ -40,14 +40,14 @@ impl Vector for Plain {
 
     #[inline(always)]
     fn and(self, other: Self) -> Self {
-        // Outside, only the highest bit of the byte is set.
+        // `outside` sets only the highest bit of a byte.
         Self(self.0 & other.0)
     }
 
     #[inline(always)]
     fn outside(self, low: u8, high: u8) -> Self {
         let Self(bytes) = self;
-        // A number from 128 on is its lowest seven bits, with the highest one set.
+        // A number from 128 on has the highest bit set, and is compared by its lowest seven.
         let at_least = |number: u8| match number {
             0 => HIGHEST,
             1..=0x7f => at_least(bytes, number) | bytes & HIGHEST,
@@ -65,7 +65,7 @@ impl Vector for Plain {
     fn positions(self, byte: u8) -> u64 {
         let differ = self.0 ^ every(byte);
         let equal = !((differ & LOW_SEVEN).wrapping_add(LOW_SEVEN) | differ) & HIGHEST;
-        // The eight highest bits, next to each other.
+        // The eight highest bits, gathered side by side.
         (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
 

@@ -1,4 +1,5 @@
-//! SSE2, which every x86-64 processor has. Its instructions take and give values: none touches memory.
+//! SSE2, which every x86-64 processor has. These instructions take and return values, and don't access
+//! memory.
 #![allow(
     unsafe_code,
     reason = "calls of instructions; each says why the processor has it"

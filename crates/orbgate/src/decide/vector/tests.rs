@@ -1,4 +1,4 @@
-//! Every processor's primitives, compared with the bytes one by one.
+//! Compares each architecture's primitives with a loop over the bytes.
 
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn check<V: Vector>(bytes: &[u8], at: usize, low: u8, high: u8) -> Result<(), Te
 }
 
 proptest! {
-    /// Every processor's file does what a loop over the bytes does, and so all do the same.
+    /// Each architecture's primitives agree with a loop over the bytes, and so with each other.
     #[test]
     fn primitives_do_what_they_say(
         bytes in prop_oneof![
