@@ -1,6 +1,6 @@
 //! Tables → Rust source: an engine as `static` data.
 //!
-//! What derives `Debug` is written as Rust writes it; lists and texts do the same by hand.
+//! Types that derive `Debug` already print as Rust source; lists and strings implement it by hand.
 
 use orbgate::generated::Tables;
 
@@ -19,7 +19,7 @@ static ENGINE: Engine = {engine};
     )
 }
 
-/// The module of the core that has the built-in engine.
+/// The core's module with the built-in engine.
 pub(crate) fn module(tables: &Tables) -> String {
     let tables = laid_out(&format!("{tables:?}"));
     format!(
@@ -39,10 +39,11 @@ pub(crate) const EXTERNAL: Tables = {tables};
     )
 }
 
-/// An expression longer than this is broken.
+/// A longer expression is broken into lines.
 const LINE: usize = 100;
 
-/// The expression in lines that people can read and compare: its longest lists and structs are broken at their commas.
+/// Breaks the expression into lines that people can read and compare: its longest lists and structs are broken at
+/// their commas.
 fn laid_out(expression: &str) -> String {
     let mut lines = String::new();
     lay_out(expression, 0, &mut lines);

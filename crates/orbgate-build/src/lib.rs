@@ -14,9 +14,9 @@ use orbgate::policy::{Policy, PolicyFile};
 
 /// Compiles a policy file into the program; call it from a build script.
 ///
-/// `path` is relative to the package's `Cargo.toml`. [`include_policy!`](orbgate::include_policy) brings
-/// the engine in under the file's name without its last extension, so each file of one build script needs a name
-/// of its own. Cargo runs the script again when the file changes.
+/// `path` is relative to the package's `Cargo.toml`. [`include_policy!`](orbgate::include_policy) includes the
+/// engine by the file's name without its last extension, so all files of one build script need different names.
+/// Cargo runs the script again when the file changes.
 ///
 /// ```no_run
 /// // build.rs
@@ -27,8 +27,9 @@ use orbgate::policy::{Policy, PolicyFile};
 ///
 /// # Errors
 ///
-/// The policy's errors as `file:line:column: message`, all of them, why a file could not be read or written, or
-/// what is wrong with its name: another file has it already, or it cannot be written on one line. Returned from `main`, the error fails the build and is shown there.
+/// Returns all errors of the policy as `file:line:column: message`, or why a file couldn't be read or written, or why
+/// its name is invalid: another file already has it, or it contains a line break. If `main` returns the error, the
+/// build fails and prints it.
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -50,11 +51,11 @@ pub fn compile(path: impl AsRef<Path>) -> Result<(), BuildError> {
         .map_err(|error| BuildError(format!("{}: {error}", output.display())))
 }
 
-/// The source of the module of the core with the built-in engine, made of a policy file.
+/// The source of the core's module with the built-in engine, generated from a policy file.
 ///
 /// # Errors
 ///
-/// As of [`compile`].
+/// The same as those of [`compile`].
 #[doc(hidden)]
 pub fn module(path: impl AsRef<Path>) -> Result<String, BuildError> {
     let path = path.as_ref();
@@ -69,7 +70,7 @@ fn tables(name: &Name<'_>, path: &Path) -> Result<Tables, BuildError> {
     generated::compile(&policy).map_err(|error| BuildError(format!("{}: {error}", name.path)))
 }
 
-/// The name of a policy file, as cargo and [`include_policy!`](orbgate::include_policy) can have it.
+/// The name of a policy file, valid for cargo and [`include_policy!`](orbgate::include_policy).
 struct Name<'p> {
     path: &'p str,
     stem: &'p str,
@@ -80,7 +81,8 @@ impl<'p> Name<'p> {
         let text = path.to_str();
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         match (text, stem) {
-            // A line of standard output is a directive for cargo, and the next line would be another one.
+            // A line on standard output is a directive for cargo, so a line break would start another
+            // one.
             (Some(path), Some(stem)) if !path.contains(['\n', '\r']) => Ok(Self { path, stem }),
             _ => Err(BuildError(format!(
                 "{path:?}: the path of a policy file is UTF-8 without line breaks, and ends in a name"
@@ -88,12 +90,14 @@ impl<'p> Name<'p> {
         }
     }
 
-    /// Where the tables go, below `OUT_DIR`. Dots are part of the name: `api.v1.yaml` is not `api.v2.yaml`.
+    /// The output file of the tables, in `OUT_DIR`. Dots are part of the name: `api.v1.yaml` differs from
+    /// `api.v2.yaml`.
     fn output(&self) -> String {
         format!("{}.orbgate.rs", self.stem)
     }
 
-    /// Takes the name for this file: the tables of another one would replace its own without a word.
+    /// Reserves the name for this file. Otherwise the tables of another file would silently replace
+    /// it.
     #[allow(
         clippy::disallowed_types,
         reason = "a build script remembers what it has compiled; the engine has no part in it"
@@ -102,7 +106,7 @@ impl<'p> Name<'p> {
         static TAKEN: std::sync::Mutex<BTreeMap<String, PathBuf>> =
             std::sync::Mutex::new(BTreeMap::new());
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        // File systems of Windows and macOS do not tell capitals from small letters.
+        // File systems on Windows and macOS ignore letter case.
         let first = taken
             .entry(self.stem.to_lowercase())
             .or_insert_with(|| path.to_owned());
@@ -129,7 +133,7 @@ impl fmt::Display for BuildError {
 }
 
 impl fmt::Debug for BuildError {
-    /// As a person reads it: cargo shows what `main` of a build script returns with `Debug`.
+    /// Human-readable, because cargo prints the error of a build script's `main` with `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n{}", self.0)
     }

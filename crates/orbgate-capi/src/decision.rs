@@ -42,9 +42,9 @@ pub struct OrbgateDecision {
     pub charge: u8,
     /// The HTTP status of a denial; 0 on an allow.
     pub http_status: u16,
-    /// The scope's number in its engine, from 1; 0 if there is none.
+    /// The scope's number in its engine, from 1; 0 if there isn't one.
     pub scope: u16,
-    /// The route's number in its engine, from 1; 0 if there is none. For `method_not_declared`, it is one of
+    /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of
     /// the routes with the path's template.
     pub route: u32,
     /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is

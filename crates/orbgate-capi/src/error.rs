@@ -1,4 +1,4 @@
-//! Errors of a policy or a configuration, as an object that the caller owns.
+//! Errors of a policy or a configuration, in an object that the caller owns.
 
 use orbgate::PolicyError;
 

@@ -127,7 +127,7 @@ fn count(
     })
 }
 
-/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there is none.
+/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
 ///
 /// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn orbgate_engine_route_method(
     })
 }
 
-/// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there is none.
+/// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
 ///
 /// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

@@ -43,7 +43,7 @@ impl FailOn {
     }
 }
 
-/// A sentence about the changes that were found; empty if there are none.
+/// A sentence about the changes that were found; empty if there aren't any.
 pub(crate) fn verdict(found: &[String]) -> String {
     match found {
         [] => String::new(),

@@ -11,7 +11,7 @@ macro_rules! names {
 }
 
 names! {
-    /// Counts decisions, by decision, reason and route; the route is empty if there is none.
+    /// Counts decisions, by decision, reason and route; the route is empty if there isn't one.
     DECISIONS_TOTAL = "orbgate_decisions_total";
     /// Counts rejected tokens, by reason. The reason is a code that isn't sent to callers.
     TOKENS_REFUSED_TOTAL = "orbgate_tokens_refused_total";

@@ -14,7 +14,6 @@ use crate::matched::is_parameter;
 /// `trailing_slash: always`, requests must end in a slash, although the templates are written without it. `HEAD` is a
 /// separate method. No path may match both a public route and a route of the policy, even with different methods:
 /// [check](PublicRoutes::check) each policy before you pass it to a gate.
-/// before a gate gets it.
 #[derive(Clone, Debug)]
 pub struct PublicRoutes {
     routes: Vec<String>,

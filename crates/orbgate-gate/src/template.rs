@@ -67,7 +67,6 @@ impl TemplateStyle {
     /// Characters that are valid in a policy's literal are kept, even if some router reads them as a pattern, as
     /// Express 4 reads `a+b`. A path that matches the allowed literal contains exactly that string, so keeping the
     /// literal never makes a different route look like the one that was decided.
-    /// taken for more than the route that was decided.
     fn literal(self, segment: &str) -> Option<String> {
         if self == Self::Braces && !segment.is_empty() && segment.bytes().all(|byte| byte == b'*') {
             return None;
@@ -117,7 +116,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_of_name) && !name.ends_with("...")
 }
 
-/// The characters that a policy's literal can contain besides letters and digits.
+/// The characters that a policy's literal can contain in addition to letters and digits.
 fn is_mark(byte: u8) -> bool {
     orbgate::is_literal(byte) && !byte.is_ascii_alphanumeric()
 }

@@ -84,11 +84,11 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The time limit for responding on a connection over the limit, including the TLS handshake.
 const TELLING: Duration = Duration::from_secs(1);
 
-/// The time limit for the rest of a request or handshake after the listener is told to stop. Otherwise a silent client
+/// The time limit for the rest of a request or handshake after the listener is asked to stop. Otherwise a silent client
 /// could hold the listener for the whole drain time.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Serves an address until it is told to stop, and then finishes the running requests.
+/// Serves an address until it is asked to stop, and then finishes the running requests.
 pub(crate) async fn serve<S: Service>(
     service: Arc<S>,
     listener: Listener,
@@ -139,7 +139,7 @@ pub(crate) async fn serve<S: Service>(
     let _ = tokio::time::timeout(limits.drain, connections.acquire_many(all)).await;
 }
 
-/// Serves a connection until it ends, becomes idle, or the listener is told to stop.
+/// Serves a connection until it ends, becomes idle, or the listener is asked to stop.
 async fn answer<S: Service>(
     service: Arc<S>,
     (stream, peer): (Box<dyn Stream>, Option<IpAddr>),

@@ -26,7 +26,7 @@ const SEALABLE: usize = 2;
 /// How long a version must rest if an operator waits for it.
 const SHORT_REST: Duration = Duration::from_secs(1);
 
-/// Follows the files until it is told to stop.
+/// Follows the files until it is asked to stop.
 ///
 /// A version takes effect after it has rested: it was read twice, an interval apart, without a change. After the signal
 /// it rests for a second, or not at all if each changed file has a seal. A version that names other files is read once

@@ -23,7 +23,7 @@ use crate::reload::{self, Keeper};
 use crate::sockets::Sockets;
 use crate::state::{StartError, State};
 
-/// Serves a configuration file until the program is told to end (`SIGTERM`, `SIGINT`).
+/// Serves a configuration file until the program is asked to end (`SIGTERM`, `SIGINT`).
 ///
 /// Then it accepts no more connections, and finishes running requests for up to `limits.drain_seconds`. It uses the log
 /// and the counters of the whole program.

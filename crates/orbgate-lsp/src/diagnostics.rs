@@ -1,4 +1,4 @@
-//! Errors and findings as the protocol has them.
+//! Converts errors and findings to the protocol's diagnostics.
 
 use gen_lsp_types::{
     Code as LspCode, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
@@ -13,7 +13,7 @@ use crate::text::Encoding;
 /// The page with a section for each code.
 const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
 
-/// What is wrong with a document, or likely not what was meant.
+/// The errors of a document, or its likely mistakes.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
     let Some(Found {
         diagnostics,
@@ -50,7 +50,7 @@ pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
     diagnostics.chain(findings).chain(cut).collect()
 }
 
-/// A finding of a document.
+/// A finding in a document.
 pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encoding) -> Diagnostic {
     let severity = match finding.level {
         Level::Error => DiagnosticSeverity::Error,

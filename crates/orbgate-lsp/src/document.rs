@@ -1,4 +1,4 @@
-//! An open document: what it is, what is wrong with it, and what its last valid text says.
+//! An open document: its type, its errors, and its last valid contents.
 
 use core::ops::Range as Span;
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use orbgate_analysis::{Code, Finding, Level, Suite};
 use crate::settings::Settings;
 use crate::text::Text;
 
-/// What a document is.
+/// The type of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Policy,
-    /// Cases of a policy.
+    /// Test cases for a policy.
     Suite,
-    /// Another kind of file: the server says nothing about it.
+    /// Another type of file, which the server ignores.
     Other,
 }
 
 impl Format {
-    /// What a document is by the first key of its format, or else by the name of its file.
+    /// The type of a document, from the first key of its format or else from its file name.
     pub(crate) fn of(uri: &str, text: &str) -> Self {
         let keys = text.split(['\n', '\r']).filter_map(|line| {
             let line = line.strip_prefix('\u{feff}').unwrap_or(line);
@@ -55,44 +55,44 @@ pub(crate) struct Document {
     pub(crate) version: i32,
     pub(crate) text: Text,
     pub(crate) kind: Format,
-    /// What was found in the text; `None` until it is looked at.
+    /// The errors and findings; `None` if the contents haven't been checked yet.
     pub(crate) found: Option<Found>,
-    /// What the last valid text says.
+    /// The last valid contents.
     pub(crate) valid: Option<Valid>,
 }
 
-/// What is wrong with a text, or likely not what was meant.
+/// The errors in a document, or its likely mistakes.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// The findings that no comment suppresses, with the levels of the settings.
+    /// The findings that no comment suppresses, at the levels in the settings.
     pub(crate) findings: Vec<Finding>,
-    /// The codes of which findings may be missing.
+    /// The codes for which findings might be missing.
     pub(crate) cut: Vec<Code>,
 }
 
-/// A policy without errors, and where its routes and scopes are written.
+/// A policy without errors, and the locations of its routes and scopes.
 #[derive(Debug)]
 pub(crate) struct Valid {
     pub(crate) engine: Engine,
-    /// The text from which all this was read.
+    /// The contents from which everything else was read.
     pub(crate) text: Text,
-    /// In the order of the text.
+    /// The names, in document order.
     pub(crate) names: Vec<Name>,
-    /// Where each route is written, and each scope.
+    /// The location of each route and each scope.
     pub(crate) spans: BTreeMap<Named, Span<usize>>,
 }
 
-/// A route or a scope where the policy writes it.
+/// A route or a scope at its location in the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
-    /// The bytes of the text of [`Valid`].
+    /// The position in the contents of [`Valid`], in bytes.
     pub(crate) span: Span<usize>,
     pub(crate) location: Location,
     pub(crate) of: Named,
 }
 
-/// What is named, by its location in the engine.
+/// A route or a scope, by its index in the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Named {
     /// [`Route::index`].
@@ -113,7 +113,7 @@ impl Document {
         }
     }
 
-    /// Gives the document a new text.
+    /// Sets new contents.
     pub(crate) fn change(&mut self, version: i32, text: String) {
         self.version = version;
         self.kind = Format::of(&self.uri.0, &text);
@@ -121,7 +121,8 @@ impl Document {
         self.found = None;
     }
 
-    /// Looks at the text, unless that was done. Takes as long as reading a policy, making two engines, and lint.
+    /// Checks the contents, unless that was already done. Takes as long as reading a policy, making two engines,
+    /// and lint.
     pub(crate) fn look(&mut self, settings: &Settings) {
         if self.found.is_some() {
             return;
@@ -146,7 +147,7 @@ impl Document {
     }
 }
 
-/// What lint finds in a text.
+/// The results of lint.
 pub(crate) fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
     let findings = orbgate_analysis::lint(policy, text);
     let with_level = |mut finding: Finding| {
@@ -176,7 +177,7 @@ impl Valid {
             scopes.map(|in_api| name(in_api.location(), Named::Scope(in_api.scope().index())));
         let mut names: Vec<_> = routes.chain(scopes).collect();
         names.sort_by_key(|name| name.span.start);
-        // Of a scope that several apis have, the first place.
+        // For a scope of several apis, its first location.
         let spans = names.iter().rev();
         let spans = spans.map(|name| (name.of, name.span.clone())).collect();
         Self {
@@ -187,8 +188,8 @@ impl Valid {
         }
     }
 
-    /// The name at a byte of a text: the nearest one in the valid text that is written the same. So a name is known
-    /// while another line has an error.
+    /// The name at a position in the contents: the nearest name in the valid contents that is spelt the same. So a
+    /// name is known even while another line has an error.
     pub(crate) fn name_at(&self, text: &Text, byte: usize) -> Option<(&Name, Span<usize>)> {
         let (location, span) = word_at(text, byte)?;
         let written = text.slice(span.clone());
@@ -213,7 +214,7 @@ impl Valid {
         scopes.find(|scope| scope.index() == index)
     }
 
-    /// The scope of a name: the scope itself, or the one that the route needs.
+    /// The scope of a name: the scope itself, or the scope that the route needs.
     pub(crate) fn scope_of(&self, name: Named) -> Option<Scope<'_>> {
         match name {
             Named::Route(index) => Some(self.route(index)?.scope()),
@@ -222,7 +223,7 @@ impl Valid {
     }
 }
 
-/// The key or value around a byte, and where it starts. It starts after a space, a bracket or a comma.
+/// The key or value around a byte, and its start. It starts after a space, a bracket or a comma.
 fn word_at(text: &Text, byte: usize) -> Option<(Location, Span<usize>)> {
     let number = text.line_of(byte);
     let line = text.line(number)?;

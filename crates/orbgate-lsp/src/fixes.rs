@@ -1,6 +1,7 @@
-//! Fixes that need no decision by a person: each is tried before it is offered.
+//! Fixes that need no human decision. Each is tested before it is offered.
 //!
-//! A suppression is not one of them: it needs a reason, which only a person can give.
+//! Suppressing a finding isn't one of them, because that needs a reason, which only a person can
+//! give.
 
 use core::ops::Range as Span;
 
@@ -12,10 +13,11 @@ use crate::layout::newline;
 use crate::settings::Settings;
 use crate::text::Text;
 
-/// How many findings are looked at: trying a fix takes as long as looking at the whole text.
+/// The maximum number of findings for which fixes are tested. Testing a fix takes as long as
+/// checking the whole document.
 const TRIED: usize = 8;
 
-/// A change of a text that mends a finding.
+/// An edit that fixes a finding.
 #[derive(Debug)]
 pub(crate) struct Fix<'d> {
     pub(crate) finding: &'d Finding,
@@ -24,7 +26,7 @@ pub(crate) struct Fix<'d> {
     pub(crate) new: String,
 }
 
-/// The fixes of what was found on the lines of a span.
+/// The fixes for findings on the lines of a span.
 pub(crate) fn of<'d>(
     document: &'d Document,
     span: &Span<usize>,
@@ -70,8 +72,8 @@ fn fix<'d>(finding: &'d Finding, text: &Text) -> Option<Fix<'d>> {
     })
 }
 
-/// The marker on a line of its own, after everything else. It is put before the last end of a line, because some
-/// editors have no line after that.
+/// The end marker on its own line, after everything else. It is inserted before the last line ending, because
+/// some editors have no line after it.
 fn end_marker(text: &Text) -> (Span<usize>, String) {
     let newline = newline(text.as_str());
     let whole = text.as_str();
@@ -81,7 +83,7 @@ fn end_marker(text: &Text) -> (Span<usize>, String) {
     }
 }
 
-/// The bytes of a comment with the blanks before it; the whole line if the comment is alone on it.
+/// A comment with the blanks before it, or the whole line if it contains only the comment.
 fn without_comment(comment: usize, text: &Text) -> Span<usize> {
     let before = text.slice(0..comment);
     let trimmed = before.trim_end_matches([' ', '\t']).len();
@@ -101,13 +103,13 @@ fn without_comment(comment: usize, text: &Text) -> Span<usize> {
     }
 }
 
-/// A route with `{id}` instead of `:id`.
+/// A route with `{id}` in place of `:id`.
 fn with_parameters(route: &str) -> String {
     let mut segments = route.split('/');
     let mut new = segments.next().unwrap_or_default().to_owned();
     for segment in segments {
         new.push('/');
-        // A quote may follow it.
+        // A quote can follow it.
         let name = segment.trim_end_matches(['"', '\'']);
         match name.strip_prefix(':') {
             Some(parameter) => {
@@ -121,7 +123,7 @@ fn with_parameters(route: &str) -> String {
 }
 
 impl Fix<'_> {
-    /// Whether the fix removes the finding, and the policy is as valid as before.
+    /// Whether the fix removes the finding and the policy remains valid.
     fn mends(&self, text: &Text, settings: &Settings) -> bool {
         let mut new = text.as_str().to_owned();
         new.replace_range(self.span.clone(), &self.new);
@@ -144,7 +146,7 @@ mod tests {
     use crate::document::Document;
     use crate::settings::Settings;
 
-    /// The texts after each fix that some line has, with the fixes' titles.
+    /// The contents after each fix of some line, with the fixes' titles.
     fn fixed(text: &str) -> Vec<(String, String)> {
         let uri = Uri("file:///policy.yaml".to_owned());
         let mut document = Document::new(uri, 1, text.to_owned());
@@ -191,14 +193,14 @@ mod tests {
         let [with, mended] =
             [":b/c/:d", "{b}/c/{d}"].map(|path| whole.replace("/a", &format!("/a/{path}")));
         let title = "Write `GET /a/{b}/c/{d}`".to_owned();
-        // There is a finding for each of the two.
+        // Each of the two has a finding.
         assert_eq!(fixed(&with)[0], (title, mended));
         let quoted = whole.replace("GET /a", "'GET /:b'");
         assert_eq!(fixed(&quoted)[0].0, "Write `'GET /{b}'`");
         for not_offered in [
             // Braces without quotes are a mapping there.
             whole.replace("\n          - GET /a", " [GET /:b]"),
-            // Not a route, and not a name.
+            // A literal that is neither a route nor a name.
             whole.replace("/v1", "/:v1"),
             whole.replace("/a", "/:7"),
         ] {

@@ -1,4 +1,4 @@
-//! What is said of the route or scope at the cursor.
+//! The hover text for the route or scope at the cursor.
 
 use orbgate::{Orbs, OrganisationRule, Route, Scope};
 use orbgate_analysis::routes_beside;
@@ -6,10 +6,10 @@ use orbgate_analysis::shown::{prose, span};
 
 use crate::document::{Named, Valid};
 
-/// How many routes are named, at most.
+/// The maximum number of routes in the text.
 const NAMED: usize = 5;
 
-/// Markdown about a name, in lines that are readable as plain text, too.
+/// Markdown about a name. Its lines are also readable as plain text.
 pub(crate) fn markdown(valid: &Valid, name: Named) -> Option<String> {
     let mut text = String::new();
     match name {
@@ -90,7 +90,7 @@ fn line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// How many there are beyond those that are named.
+/// Adds the number of further routes.
 fn more(text: &mut String, all: usize) {
     let more = all.saturating_sub(NAMED);
     if more > 0 {
@@ -107,7 +107,7 @@ fn orbs(orbs: Option<Orbs>) -> String {
     }
 }
 
-/// Whose tokens count.
+/// Which kinds of token count.
 fn tokens(scope: Scope<'_>) -> &'static str {
     match scope.organisation() {
         None => "any token may carry the scope",

@@ -1,11 +1,11 @@
-//! A new text of a document as the smallest change of its lines.
+//! Expresses new contents of a document as the smallest edit of its lines.
 
 use core::ops::Range as Span;
 
 use crate::text::Text;
 
-/// The bytes that change, and what takes their place; `None` where nothing changes. The new text, whose lines end in
-/// LF, gets the ends of the old one: the editor chooses how lines end.
+/// The bytes to replace, and their replacement; `None` if nothing changes. Line endings in the new contents, which
+/// are LF, become those of the old contents, because the editor chooses the line endings.
 pub(crate) fn edit(text: &Text, new: &str) -> Option<(Span<usize>, String)> {
     let old = text.as_str();
     let new = match newline(old) {
@@ -32,7 +32,7 @@ pub(crate) fn edit(text: &Text, new: &str) -> Option<(Span<usize>, String)> {
     (before < end || !changed.is_empty()).then(|| (before..end, changed.to_owned()))
 }
 
-/// How the lines of a text end.
+/// The line ending of a document.
 pub(crate) fn newline(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((first, _)) if first.ends_with('\r') => "\r\n",

@@ -1,4 +1,4 @@
-//! From a route to its scope and back, and the outline of a policy.
+//! Navigates between routes and scopes, and makes the outline of a policy.
 
 use core::ops::Range as Span;
 
@@ -8,14 +8,13 @@ use orbgate::{Route, ScopeInApi};
 use crate::document::{Named, Valid};
 use crate::text::Encoding;
 
-/// Where the scope of a name is written.
+/// The location of a name's scope.
 pub(crate) fn definition(valid: &Valid, name: Named) -> Option<Span<usize>> {
     let scope = valid.scope_of(name)?;
     Some(span(valid, Named::Scope(scope.index())))
 }
 
-/// Where the routes are written that need the scope of a name; and the scope itself, if that is asked
-/// for.
+/// The locations of the routes that need a name's scope and, if requested, of the scope itself.
 pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<Span<usize>> {
     let Some(scope) = valid.scope_of(name) else {
         return Vec::new();
@@ -27,7 +26,7 @@ pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<S
     own.chain(routes).collect()
 }
 
-/// The scopes of every api in their order, each with its routes.
+/// The scopes of all apis in order, each with its routes.
 pub(crate) fn outline(valid: &Valid, encoding: Encoding) -> Vec<DocumentSymbol> {
     let scopes = valid.engine.scopes_in_apis();
     scopes
@@ -92,7 +91,7 @@ fn symbol(
     }
 }
 
-/// Where a name is written.
+/// The location of a name.
 fn span(valid: &Valid, named: Named) -> Span<usize> {
     valid.spans.get(&named).cloned().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The messages that wait. One that a later message makes needless is not handled at all.
+//! The queue of incoming messages. Messages that a later message makes obsolete are skipped.
 
 use std::collections::VecDeque;
 
@@ -10,31 +10,31 @@ use serde_json::Value;
 
 use crate::wire::Incoming;
 
-/// The messages to handle, in their order.
+/// The messages to handle, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Queue(VecDeque<Waiting>);
 
-/// A message that waits.
+/// A queued message.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) message: Incoming,
     pub(crate) fate: Fate,
 }
 
-/// What happened to a request while it waited.
+/// The state of a queued request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Nothing: it must be answered.
+    /// It must be answered.
     Open,
-    /// The client does not want the answer any more.
+    /// The client has cancelled it.
     Cancelled,
-    /// Its document has another text by now.
+    /// Its document has changed since.
     Outdated,
 }
 
 impl Queue {
-    /// Adds a message. A change of a document replaces an earlier one, so that fast typing does not fill the
-    /// queue.
+    /// Adds a message. A change of a document replaces an earlier change, so that fast typing doesn't fill
+    /// the queue.
     pub(crate) fn push(&mut self, message: Incoming) {
         if let Some(params) = notified(&message, &CancelNotification::METHOD) {
             let id = params.get("id").cloned().map(serde_json::from_value);
@@ -58,7 +58,7 @@ impl Queue {
         });
     }
 
-    /// The message to handle next.
+    /// The next message to handle.
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
         self.0.pop_front()
     }
@@ -72,7 +72,7 @@ impl Queue {
     }
 }
 
-/// The parameters of a notification of this method.
+/// The parameters of a notification with this method.
 fn notified<'m>(message: &'m Incoming, method: &LspNotificationMethod<'_>) -> Option<&'m Value> {
     match message {
         Incoming::Message(message) if message.id().is_none() => {
@@ -93,7 +93,7 @@ const fn is_request(message: &Incoming) -> bool {
     matches!(message, Incoming::Message(message) if message.id().is_some())
 }
 
-/// The document that a message is about.
+/// The document that a message concerns.
 fn uri(message: &Incoming) -> Option<&str> {
     match message {
         Incoming::Message(message) => message.params()?.pointer("/textDocument/uri")?.as_str(),
@@ -125,7 +125,8 @@ mod tests {
         message(json!({ "id": id, "method": "textDocument/hover", "params": params }))
     }
 
-    /// Of each message that is left: the last word of its method, its version or id, and its fate.
+    /// For each message that is left: the last word of its method, its version or id, and its
+    /// state.
     fn left(mut queue: Queue) -> Vec<(String, String, Fate)> {
         let mut left = Vec::new();
         while let Some(waiting) = queue.pop() {

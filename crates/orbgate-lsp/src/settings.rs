@@ -1,4 +1,4 @@
-//! What the client sets: `initializationOptions`.
+//! The client's settings: `initializationOptions`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use orbgate_analysis::{Code, Level};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The levels that differ from those of the codes; `None` is `off`.
+/// The levels that override those of the codes; `None` means `off`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     levels: BTreeMap<Code, Option<Level>>,
@@ -21,7 +21,7 @@ struct Options {
 impl Settings {
     /// # Errors
     ///
-    /// What is wrong with the options, for a person.
+    /// Returns a message about invalid options.
     pub(crate) fn read(options: &Value) -> Result<Self, String> {
         let options: Option<Options> =
             serde_json::from_value(options.clone()).map_err(|error| error.to_string())?;
@@ -43,7 +43,7 @@ impl Settings {
         })
     }
 
-    /// The level of a code; `None` where it is off.
+    /// The level of a code; `None` if it is off.
     pub(crate) fn level(&self, code: Code) -> Option<Level> {
         self.levels
             .get(&code)

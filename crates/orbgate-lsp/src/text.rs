@@ -1,23 +1,23 @@
-//! A document's text, and the two ways to name a location in it: ours, in characters from 1, and the protocol's, in code
-//! units from 0.
+//! The contents of a document, with conversions between the two kinds of positions: ours, in characters from 1, and the
+//! protocol's, in code units from 0.
 
 use core::ops::Range as Span;
 
 use gen_lsp_types::{Position, PositionEncodingKind, Range};
 use orbgate::Location;
 
-/// The units in which the protocol counts on a line.
+/// The units in which the protocol counts positions on a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Utf8,
-    /// The one that every client knows.
+    /// The encoding that every client supports.
     #[default]
     Utf16,
     Utf32,
 }
 
 impl Encoding {
-    /// The first of those that the client offers.
+    /// The first encoding that the client offers and that is supported here.
     pub(crate) fn negotiate(offered: &[PositionEncodingKind]) -> Self {
         let known = |kind: &PositionEncodingKind| match kind {
             PositionEncodingKind::UTF8 => Some(Self::Utf8),
@@ -45,7 +45,7 @@ impl Encoding {
     }
 }
 
-/// A text that knows where its lines start. They end as YAML and the protocol end them: LF, CR LF, and a lone CR.
+/// A string with the positions of its lines. Lines end as in YAML and the protocol: LF, CR LF, or a single CR.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     text: String,
@@ -77,7 +77,7 @@ impl Text {
         &self.text
     }
 
-    /// The bytes of a line, from 0, without its end.
+    /// The bytes of a line, from 0, without its line ending.
     pub(crate) fn line(&self, number: usize) -> Option<Span<usize>> {
         let start = *self.starts.get(number)?;
         let next = number.checked_add(1).and_then(|next| self.starts.get(next));
@@ -93,12 +93,13 @@ impl Text {
         started.saturating_sub(1)
     }
 
-    /// The text of these bytes.
+    /// The string at these bytes.
     pub(crate) fn slice(&self, span: Span<usize>) -> &str {
         self.text.get(span).unwrap_or_default()
     }
 
-    /// The byte at a location of ours; the end of the line, or of the text, if it has no such location.
+    /// The byte at one of our locations; the end of the line or of the document if there is no such
+    /// location.
     pub(crate) fn byte_at(&self, location: Location) -> usize {
         let line = to_usize(location.line.saturating_sub(1));
         let Some(line) = self.line(line) else {
@@ -113,7 +114,8 @@ impl Text {
         byte.map_or(line.end, |at| line.start.saturating_add(at))
     }
 
-    /// The byte at a position of the protocol; the end of the line, or of the text, if the position is after it.
+    /// The byte at a position of the protocol; the end of the line or of the document if the position is after
+    /// it.
     pub(crate) fn byte_of(&self, position: Position, encoding: Encoding) -> usize {
         let Some(line) = self.line(to_usize(position.line)) else {
             return self.text.len();
@@ -129,7 +131,7 @@ impl Text {
         line.end
     }
 
-    /// The protocol's position of a byte.
+    /// The protocol's position for a byte.
     pub(crate) fn position(&self, byte: usize, encoding: Encoding) -> Position {
         let line = self.line_of(byte);
         let start = self.starts.get(line).copied().unwrap_or_default();
@@ -146,7 +148,8 @@ impl Text {
         Range { start, end }
     }
 
-    /// The bytes of the key or value that starts at a location, as it is written; never more than its line.
+    /// The bytes of the key or value that starts at a location, as written; at most up to the end of its
+    /// line.
     pub(crate) fn word(&self, location: Location) -> Span<usize> {
         let start = self.byte_at(location);
         let end = self
@@ -157,7 +160,7 @@ impl Text {
     }
 }
 
-/// The key or value that a line starts with.
+/// The key or value at the start of a line.
 fn word(line: &str) -> &str {
     let mut before = ' ';
     let mut braces = 0_usize;
@@ -184,7 +187,7 @@ fn word(line: &str) -> &str {
             (None, '#') if matches!(before, ' ' | '\t') && at > 0 => return here.trim_end(),
             _ => {}
         }
-        // Of two backslashes the second escapes nothing.
+        // The second of two backslashes escapes nothing.
         before = if (before, character) == ('\\', '\\') {
             ' '
         } else {
@@ -239,7 +242,7 @@ mod tests {
             assert_eq!(text.position(byte, encoding), position);
             assert_eq!(text.byte_of(position, encoding), byte);
         }
-        // Within a character, after the line, after the text.
+        // Within a character, after the end of a line, after the end of the document.
         let at = |line, character| text.byte_of(Position::new(line, character), Encoding::Utf16);
         assert_eq!(at(1, 3), text.byte_at(Location { line: 2, column: 3 }));
         assert_eq!(at(0, 99), 1);
@@ -283,7 +286,7 @@ mod tests {
                 for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
                     let position = text.position(byte, encoding);
                     let back = text.byte_of(position, encoding);
-                    // The characters that end a line have no position of their own.
+                    // The characters of a line ending have no positions of their own.
                     let line = text.line(usize::try_from(position.line).unwrap()).unwrap();
                     prop_assert_eq!(back, byte.min(line.end));
                 }

@@ -1,28 +1,29 @@
-//! Messages on a stream of bytes: a header, and JSON of the length that the header says.
+//! Reads and writes messages: a header, followed by JSON of the length in the header.
 //!
-//! This is not `lsp-server`, which only the tests use: that one allocates any length that a header states, and ends at
-//! the first message that is not JSON. Here memory grows only as bytes arrive, and such a message is answered with an
-//! error.
+//! This replaces `lsp-server`, which only the tests use. That crate allocates whatever length a header states, and
+//! stops at the first message that isn't JSON. Here, memory grows only as bytes arrive, and such a message gets an
+//! error response.
 
 use std::io::{self, BufRead, Read, Write};
 
 use gen_lsp_types::json_rpc::RequestObject;
 use serde::Serialize;
 
-/// Most bytes of a message: a policy of the largest size fits in, even if every character is escaped.
+/// The maximum size of a message in bytes. A policy of the maximum size fits, even if every character
+/// is escaped.
 pub(crate) const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Most bytes of a header.
+/// The maximum size of a header in bytes.
 const HEADER_BYTES: u64 = 8 * 1024;
 
-/// One message, as it was read.
+/// A message as it was read.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// A request or a notification; or an answer, which has no method.
+    /// A request or a notification, or a response, which has no method.
     Message(RequestObject),
-    /// Why it is not a message.
+    /// The error of an invalid message.
     Malformed(String),
-    /// The length in bytes of a message that was not kept.
+    /// The length in bytes of a message that was skipped.
     TooLong(u64),
 }
 
@@ -30,8 +31,8 @@ pub(crate) enum Incoming {
 ///
 /// # Errors
 ///
-/// Those of the stream, and [`io::ErrorKind::InvalidData`] for a header that does not say where the message ends: what
-/// comes after it cannot be read.
+/// Errors of the stream, and [`io::ErrorKind::InvalidData`] for a header without a valid length, because the end of
+/// the message is unknown.
 pub(crate) fn read(input: &mut dyn BufRead) -> io::Result<Option<Incoming>> {
     let Some(length) = content_length(input)? else {
         return Ok(None);
@@ -41,7 +42,7 @@ pub(crate) fn read(input: &mut dyn BufRead) -> io::Result<Option<Incoming>> {
         io::copy(&mut body, &mut io::sink())?;
         return Ok(Some(Incoming::TooLong(length)));
     }
-    // Memory grows as bytes arrive: a header with a false length costs nothing.
+    // Memory grows as bytes arrive, so a header with a false length costs nothing.
     let mut bytes = Vec::new();
     body.read_to_end(&mut bytes)?;
     if body.limit() > 0 {
@@ -156,7 +157,7 @@ mod tests {
             &format!("Content-Length: {length}\r\n\r\n{}rest", " ".repeat(most)),
             "too long: 67108865, 4",
         );
-        // The header states this length, but the stream ends long before.
+        // The header states this length, but the stream ends much earlier.
         check(
             &format!("Content-Length: {}\r\n\r\nrest", u64::MAX),
             "too long: 18446744073709551615, 0",

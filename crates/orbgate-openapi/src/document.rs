@@ -1,4 +1,5 @@
-//! A document's values → its operations, each with what it needs, or why no policy can say the same.
+//! A document's values → its operations, each with its requirements, or with the reason why no
+//! policy can express them.
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
@@ -12,10 +13,10 @@ use crate::scheme::{Schemes, diagnostic, location_of};
 use crate::{security, servers, sheet, template, tree};
 use orbgate_analysis::shown::{lines, one_line};
 
-/// Most operations of a document: as many as a policy may have routes.
+/// The maximum number of operations in a document: the maximum number of routes in a policy.
 const OPERATIONS: usize = 200_000;
 
-/// The parts of a document that say which call needs which scope.
+/// The parts of a document that determine which call needs which scope.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) policy: PolicyFacts,
@@ -25,12 +26,13 @@ pub(super) struct Document {
     pub(super) operations: Vec<Operation>,
 }
 
-/// What a policy has apart from its apis: `x-orbs-policy`, or else the document's title as its name.
+/// The settings of a policy other than its apis: `x-orbs-policy` or, without it, the document's
+/// title as the name.
 #[derive(Debug, Default)]
 pub(super) struct PolicyFacts {
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
-    /// Whether all paths end in a slash: without `x-orbs-policy`, those of the document do.
+    /// Whether all paths end in a slash. Without `x-orbs-policy`, whether the document's paths do.
     pub(super) trailing_slash: bool,
     pub(super) headings: Vec<String>,
 }
@@ -39,32 +41,32 @@ pub(super) struct PolicyFacts {
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) location: Location,
-    /// `None` for a whole path item that could not be read, because its methods are not known.
+    /// `None` for a whole path item that couldn't be read, because its methods are unknown.
     pub(super) method: Option<String>,
-    /// The path, including that of the servers.
+    /// The path, including the servers' path.
     pub(super) path: String,
     pub(super) need: Result<Need, Problem>,
-    /// What else the document says of it, for people, on one line.
+    /// Further human-readable information in the document, on one line.
     pub(super) note: Option<String>,
 }
 
-/// What an operation needs.
+/// The requirements of an operation.
 #[derive(Clone, Debug)]
 pub(super) struct Need {
     /// The scheme's number.
     pub(super) scheme: usize,
     pub(super) scope: String,
     pub(super) method: String,
-    /// The template below the api's base path.
+    /// The template, relative to the api's base path.
     pub(super) template: String,
-    /// What a call consumes, where that is said.
+    /// The orbs that a call consumes, if stated.
     pub(super) orbs: Option<Orbs>,
-    /// Whether the amount is stated at the route itself, although its scope has the same.
+    /// Whether the route states its own amount even if it equals the scope's.
     pub(super) own: bool,
 }
 
 impl Operation {
-    /// The operation as people write it.
+    /// The operation's display name.
     pub(super) fn name(&self) -> String {
         match &self.method {
             Some(method) => format!("{method} {}", self.path),
@@ -90,7 +92,7 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Diag
     })
 }
 
-/// Whether a text is an OpenAPI document, of any version.
+/// Whether this is an OpenAPI document of any version.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
     tree::parse(bytes, &mut Diagnostics::default()).is_some_and(|root| {
         let says = |key| get(&root, key).is_some();
@@ -169,7 +171,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
     })
 }
 
-/// What is wrong with the version.
+/// The error in the document's version.
 fn version(root: &Node<'_>) -> Option<String> {
     let version = get(root, "openapi").and_then(word);
     if version.is_some_and(|version| version.starts_with("3.0.") || version.starts_with("3.1.")) {
@@ -230,7 +232,7 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
     }
 }
 
-/// Whether all paths end in a slash, and one of them is more than that.
+/// Whether all paths end in a slash, and at least one of them is longer than `/`.
 fn has_slashes(root: &Node<'_>) -> bool {
     let paths = get(root, "paths").and_then(entries).unwrap_or_default();
     let paths = paths.iter().map(|entry| entry.key.text.as_ref());
@@ -245,7 +247,7 @@ fn is_extension(key: &str) -> bool {
 struct Reader<'r> {
     options: &'r Options,
     schemes: &'r Schemes,
-    /// What an operation needs if it does not say so itself.
+    /// The requirements of operations without their own `security`.
     security: Option<&'r Node<'r>>,
     base_path: &'r str,
     /// Whether all paths end in a slash.
@@ -253,7 +255,7 @@ struct Reader<'r> {
     operations: Vec<Operation>,
 }
 
-/// The methods of OpenAPI 3.0 and 3.1, as a path item and as a request writes them.
+/// The methods of OpenAPI 3.0 and 3.1, as written in a path item and in a request.
 pub(super) const METHODS: [(&str, &str); 8] = [
     ("get", "GET"),
     ("put", "PUT"),
@@ -266,9 +268,9 @@ pub(super) const METHODS: [(&str, &str); 8] = [
 ];
 
 impl Reader<'_> {
-    /// Every path of the document.
+    /// Reads every path of the document.
     fn paths(&mut self, root: &Node<'_>) -> Result<(), (Location, String)> {
-        // OpenAPI 3.1 lets a document have none.
+        // OpenAPI 3.1 allows a document without paths.
         let Some(paths) = get(root, "paths") else {
             return Ok(());
         };
@@ -304,7 +306,7 @@ impl Reader<'_> {
             self.leave_out(entry, None, path, problem);
             return;
         }
-        // A reference may be about the same methods, and a misplaced key may be meant for all of them.
+        // A reference might define the same methods, and a misplaced key might apply to all of them.
         if let Some(elsewhere) = keys.iter().find(|key| key.key.text == REFERENCE) {
             self.leave_out(elsewhere, None, path, reference(elsewhere));
             return;
@@ -334,7 +336,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Methods that OpenAPI has no key for.
+    /// Methods for which OpenAPI has no key.
     fn other_methods(&mut self, entry: &Entry<'_>, path: &str, own_servers: Option<&Node<'_>>) {
         let Some(operations) = entries(&entry.value) else {
             let problem = malformed(&entry.value, "`x-orbs-operations` must be a mapping");
@@ -476,10 +478,11 @@ fn reference(entry: &Entry<'_>) -> Problem {
     Problem::new(Cause::Reference, at(entry.key_location), message)
 }
 
-/// The most characters of a note.
+/// The maximum length of a note, in characters.
 const NOTE: usize = 100;
 
-/// What an operation says for people: its id, its summary, and whether it is deprecated.
+/// Human-readable information about an operation: its id, its summary, and whether it is
+/// deprecated.
 fn note(operation: &Node<'_>) -> Option<String> {
     let says = |key| {
         let text = get(operation, key).and_then(word)?;
@@ -490,7 +493,7 @@ fn note(operation: &Node<'_>) -> Option<String> {
         .into_iter()
         .chain(says("summary"))
         .collect();
-    // Text of the document must not become a comment that `lint` obeys.
+    // A string in the document must not become a comment that `lint` obeys.
     let text = one_line(&texts.join(": ")).replace("orbgate-lint:", "orbgate-lint :");
     let mut note = cut(&lines(&text));
     if get(operation, "deprecated").and_then(word) == Some("true") {
@@ -500,7 +503,7 @@ fn note(operation: &Node<'_>) -> Option<String> {
     (!note.is_empty()).then_some(note)
 }
 
-/// The text, or as much of it as a note has room for.
+/// The string, shortened to the length of a note.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(NOTE) {
         None => text.to_owned(),
@@ -508,7 +511,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// The path with the operation's own names of parameters, which may be others for each method.
+/// The path with the operation's own parameter names, which can differ between methods.
 fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem> {
     let Some(node) = get(operation, "x-orbs-path") else {
         return Ok(None);
@@ -523,8 +526,8 @@ fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem>
     }
 }
 
-/// What the operation says a call consumes, and whether the amount is stated at the route itself although its scope
-/// has the same.
+/// The orbs that the operation states for a call, and whether the route states its own amount even if it equals the
+/// scope's.
 fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
     let stated = get(operation, "x-orbs").map(|node| orbs(node, "`x-orbs`"));
     let stated = stated.transpose()?;
@@ -538,7 +541,7 @@ fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
     }
 }
 
-/// The template of a full path below a base path.
+/// The part of a full path after a base path.
 fn below<'p>(base: &str, full: &'p str) -> Option<&'p str> {
     match full.strip_prefix(base)? {
         // The base path itself.

@@ -1,4 +1,4 @@
-//! Where a document and a policy say different things.
+//! Finds differences between a document and a policy.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -36,28 +36,29 @@ impl fmt::Display for DriftKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drift {
-    /// What differs.
+    /// The kind of difference.
     pub kind: DriftKind,
     /// Method and path.
     pub operation: String,
-    /// Where it is in the document.
+    /// Its location in the document.
     pub document: Option<Location>,
-    /// Where it is in the policy.
+    /// Its location in the policy.
     pub policy: Option<Location>,
-    /// What differs, for a person: lower case, no final period.
+    /// A message for users: lower case, no final period.
     pub message: String,
 }
 
-/// Compares a document with a policy, both ways: first in the order of the document, then in that of the policy.
+/// Compares a document with a policy in both directions: first in the order of the document, then in the order
+/// of the policy.
 ///
-/// What [`import`](crate::import) leaves out is left out here. A policy whose only differences are
-/// [`Unclear`](DriftKind::Unclear) allows no call for less than the document says. The names of parameters do not
-/// count. What a call consumes is compared if the document or `options` state it. What an organisation's token gets is
-/// compared if the document has `x-orbs-api`; without that, no such token may be allowed without a scope.
+/// Operations that [`import`](crate::import) leaves out are also left out here. If all differences are
+/// [`Unclear`](DriftKind::Unclear), the policy allows no call with weaker requirements than the document. The names of
+/// parameters don't matter. Orbs are compared if the document or `options` state them. The rule for organisations'
+/// tokens is compared if the document has `x-orbs-api`; without it, no such token may be allowed without a scope.
 ///
 /// # Errors
 ///
-/// What is wrong with the document as a whole, or with the options for it; never none.
+/// Returns errors in the document as a whole, or in the options for it; never empty.
 pub fn check(
     bytes: &[u8],
     options: &Options,
@@ -109,7 +110,8 @@ pub fn check(
     Ok(drift)
 }
 
-/// How an operation and the policy's route for it differ. `said` is what the operation says by itself.
+/// The differences between an operation and the policy's route for it. `said` is the requirement that
+/// the operation itself states.
 fn compared(
     operation: &Operation,
     said: Option<&Need>,
@@ -128,7 +130,7 @@ fn compared(
                 "the policy says scope {scope}, and no policy can say what the document does: {} [{}]",
                 problem.message, problem.kind
             );
-            // What differs counts anyway, if the operation itself says only one thing.
+            // Differences count even so, if the operation itself states only one requirement.
             let differences = said.map(|need| route.differences(need, document));
             let unequal = core::iter::once((DriftKind::Unequal, message));
             unequal.chain(differences.into_iter().flatten()).collect()
@@ -145,7 +147,7 @@ fn compared(
     }
 }
 
-/// Makes the document say one thing of what all operations consume: a policy must do so, but a document need not.
+/// Gives all operations of the document consistent orbs, which a policy needs and a document doesn't.
 fn forget_charges(document: &mut Document) {
     let operations = document.operations.iter_mut();
     for need in operations.filter_map(|operation| operation.need.as_mut().ok()) {
@@ -163,7 +165,7 @@ struct Route<'p> {
     seen: bool,
 }
 
-/// The routes of a policy by method and shape.
+/// The routes of a policy, by method and shape.
 fn routes(policy: &Policy) -> HashMap<(&str, String), Route<'_>> {
     let mut routes = HashMap::new();
     for api in policy.apis() {
@@ -208,7 +210,8 @@ impl Route<'_> {
         let stated = facts.and_then(|facts| facts.organisation.as_deref());
         let differs = match facts {
             Some(_) => stated != own.map(OrganisationRule::as_str),
-            // What the document does not state is not compared, but every token needs the scope.
+            // Settings that the document doesn't state aren't compared, but every token needs the
+            // scope.
             None => own == Some(OrganisationRule::AllowWithoutScope),
         };
         if differs {

@@ -1,4 +1,4 @@
-//! A policy → an OpenAPI document that says all that the policy does.
+//! Exports a policy as an OpenAPI document without losing information.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +11,12 @@ use crate::sheet::scalar;
 use crate::template::{full_path, shape};
 use orbgate_analysis::shown::json;
 
-/// Writes a policy as a document of OpenAPI 3.1. Each api becomes a security scheme, each route an operation.
+/// Writes a policy as an OpenAPI 3.1 document. Each api becomes a security scheme, and each route an
+/// operation.
 ///
-/// What OpenAPI has no word for is in extensions: `x-orbs`, what a call consumes, at each operation; `x-orbs-api` at
-/// each scheme; `x-orbs-policy` at the root. [`import`](crate::import) reads them, and gives a policy of the same digest.
+/// Extensions contain the information that OpenAPI can't express: `x-orbs` (the orbs that a call consumes) in each
+/// operation, `x-orbs-api` in each scheme, and `x-orbs-policy` at the root. [`import`](crate::import) reads them, and
+/// returns a policy with the same digest.
 #[must_use]
 pub fn export(policy: &Policy) -> Document {
     let names = scheme_names(policy);
@@ -64,7 +66,7 @@ impl Document {
     }
 }
 
-/// A value of a document, whose keys keep their order.
+/// A value in a document. Mappings keep the order of their keys.
 #[derive(Clone, Debug)]
 enum Value {
     Text(String),
@@ -92,12 +94,12 @@ impl Serialize for Value {
     }
 }
 
-/// YAML does not accept a longer text as a simple key.
+/// YAML doesn't accept a longer string as a simple key.
 const LONG_KEY: usize = 1_000;
 
 impl Value {
-    /// Writes lines of YAML. By hand, because no library quotes every key that some reader would not take for text,
-    /// such as `<<`.
+    /// Writes lines of YAML. Our own code, because no library quotes every key that some reader wouldn't read as a
+    /// string, such as `<<`.
     fn write(&self, out: &mut String, indent: usize) {
         let deeper = indent.saturating_add(2);
         match self {
@@ -106,7 +108,7 @@ impl Value {
                     out.push_str(&format!("{:indent$}- ", ""));
                     let mut text = String::new();
                     item.write_behind(&mut text, deeper);
-                    // The first key of an item comes after its `-`.
+                    // The first key of an item follows its `-`.
                     out.push_str(text.trim_start());
                 }
             }
@@ -164,7 +166,7 @@ const fn orbs(orbs: Orbs) -> Value {
     }
 }
 
-/// For each api the name of its scheme, in characters that OpenAPI allows.
+/// The name of each api's scheme, in characters that OpenAPI allows.
 fn scheme_names(policy: &Policy) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut name = |api: &Api| {
@@ -184,7 +186,7 @@ fn scheme_names(policy: &Policy) -> Vec<String> {
     policy.apis().iter().map(&mut name).collect()
 }
 
-/// What the policy has apart from its apis.
+/// The policy's settings other than its apis.
 fn facts(policy: &Policy) -> Value {
     let mut facts = vec![("orbgate".to_owned(), Value::Number(1))];
     let mut add = |key: &str, value| facts.push((key.to_owned(), value));
@@ -202,7 +204,7 @@ fn facts(policy: &Policy) -> Value {
     Value::Map(facts)
 }
 
-/// The scheme of an api. A policy does not say where tokens come from.
+/// The scheme of an api. A policy doesn't state where tokens come from.
 fn scheme_of(api: &Api) -> Value {
     let mut facts = vec![("name".to_owned(), text(api.name()))];
     let mut add = |key: &str, value| facts.push((key.to_owned(), value));
@@ -232,7 +234,7 @@ fn scheme_of(api: &Api) -> Value {
     ])
 }
 
-/// Operations by path. Paths of one shape become one, because OpenAPI refuses two.
+/// Operations by path. Paths of the same shape are merged, because OpenAPI rejects duplicates.
 #[derive(Default)]
 struct Paths {
     locations: HashMap<String, usize>,
@@ -242,7 +244,7 @@ struct Paths {
 struct Item {
     path: String,
     operations: Vec<(String, Value)>,
-    /// Those whose method OpenAPI has no key for.
+    /// Operations whose method has no key in OpenAPI.
     others: Vec<(String, Value)>,
 }
 
@@ -295,7 +297,7 @@ impl Paths {
     }
 }
 
-/// OpenAPI requires that each parameter of a path is declared.
+/// OpenAPI requires that every path parameter is declared.
 fn parameters(path: &str) -> Vec<Value> {
     let names = path
         .split('/')

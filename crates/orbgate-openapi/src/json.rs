@@ -1,4 +1,4 @@
-//! A document in JSON → its values with their locations. Every value is a slice of the text, so its location is known.
+//! JSON → values with their locations. Every value is a slice of the document, so its location is known.
 
 use core::fmt;
 
@@ -36,7 +36,7 @@ pub(super) fn parse<'a>(text: &'a str, diagnostics: &mut Diagnostics) -> Option<
 
 struct Reader<'a, 'f> {
     text: &'a str,
-    /// How many bytes of the text are before the location.
+    /// The number of bytes before the location.
     read: usize,
     location: Location,
     values: usize,
@@ -44,7 +44,7 @@ struct Reader<'a, 'f> {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// `None` where a limit is reached, which is an error.
+    /// `None` if a limit is reached, which is an error.
     fn node(&mut self, raw: &'a RawValue, keep: Option<Part>, depth: usize) -> Option<Node<'a>> {
         let location = self.location_of(raw);
         let node = |kind| Some(Node { location, kind });
@@ -113,7 +113,7 @@ impl<'a> Reader<'a, '_> {
         Some(Scalar { text, plain: false })
     }
 
-    /// What a value says; one that cannot be read after all, such as half of a surrogate pair, is an error.
+    /// Parses a value. A value that is invalid after all, such as half of a surrogate pair, is an error.
     fn read<T: Deserialize<'a>>(&mut self, raw: &'a RawValue, location: Location) -> Option<T> {
         let read = serde_json::from_str(raw.get());
         read.map_err(|error| {
@@ -125,7 +125,7 @@ impl<'a> Reader<'a, '_> {
         .ok()
     }
 
-    /// Where a value starts. Values are asked for in the order of the text, so every byte is counted once.
+    /// The start of a value. Call this in document order, so that every byte is counted only once.
     fn location_of(&mut self, raw: &RawValue) -> Location {
         let start = raw.get().as_ptr().addr();
         let start = start.saturating_sub(self.text.as_ptr().addr());
@@ -145,7 +145,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// The entries of an object in their order, none lost.
+/// The entries of an object in order, including duplicates.
 struct Entries<'a>(Vec<(&'a RawValue, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Entries<'de> {

@@ -1,12 +1,12 @@
-//! Which values of a document are kept when it is read: those that say which call needs which scope. The rest, which
-//! is nearly all of a document, is skipped.
+//! Selects the values of a document that are kept when it is read: those that determine which call needs which
+//! scope. Everything else, which is nearly the whole document, is skipped.
 
 use orbgate_yaml::Keep;
 
-/// What is kept of a value, by its location in the document.
+/// The parts of a value that are kept, by its location in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// With all that is in it.
+    /// Everything in it.
     All,
     Root,
     Info,
@@ -18,11 +18,11 @@ pub(super) enum Part {
     Operation,
 }
 
-/// The key that merges another mapping into this one, where it is not in quotes.
+/// The key that merges another mapping into this one, if it isn't quoted.
 pub(super) const MERGE: &str = "<<";
 
 impl Keep for Part {
-    /// Those of a valid document are seven deep.
+    /// A valid document has at most seven levels.
     const DEPTH: usize = 16;
     const VALUES: usize = 4_000_000;
 
@@ -54,7 +54,7 @@ impl Keep for Part {
         })
     }
 
-    /// Where a list does not belong, nothing of it is kept.
+    /// A list at a position where none belongs is skipped.
     fn item(self) -> Option<Self> {
         (self == Self::All).then_some(self)
     }

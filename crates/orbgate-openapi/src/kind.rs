@@ -1,11 +1,11 @@
-//! Why no policy can say what an operation of a document does: stable codes.
+//! Stable codes for the reasons why no policy can express an operation of a document.
 
 use core::fmt;
 
 use orbgate::Location;
 
 orbgate::codes! {
-    /// Why no policy can say what an operation does. A later release may add a kind, never rename or remove one.
+    /// Why no policy can express an operation. A later release can add a kind, but never renames or removes one.
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Cause {
@@ -36,7 +36,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Why no policy can say what one operation does, and where that is written.
+/// Why no policy can express an operation, with the location in the document.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) kind: Cause,

@@ -1,4 +1,4 @@
-//! Operations that are left out because of other operations.
+//! Leaves out operations because of other operations.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,8 @@ use crate::document::Document;
 use crate::kind::{Cause, Problem};
 use crate::template::{Template, shape};
 
-/// Leaves out all operations of one method and shape: it is not known which of them decides.
+/// Leaves out all operations that share a method and a shape, because it is unknown which of them
+/// decides.
 pub(super) fn duplicates(document: &mut Document) {
     let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {
@@ -21,7 +22,7 @@ pub(super) fn duplicates(document: &mut Document) {
     for numbers in alike.into_values().filter(|numbers| numbers.len() > 1) {
         let [first, second] = [0, 1].map(|at| numbers.get(at).copied().unwrap_or_default());
         for number in &numbers {
-            // The message of the first names the second; those of all others name the first.
+            // The first operation's message names the second; all other messages name the first.
             let other = if *number == first { second } else { first };
             let other = document.operations.get(other);
             let other = other.map(|other| (quoted(&other.name()), other.location));
@@ -37,7 +38,7 @@ pub(super) fn duplicates(document: &mut Document) {
     }
 }
 
-/// Leaves out the operations of each scope whose calls are free for some of them and not for others.
+/// Leaves out the operations of each scope for which some calls are free and others aren't.
 pub(super) fn contradictions(document: &mut Document) {
     let mut scopes: HashMap<(usize, String), [Vec<usize>; 2]> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {
@@ -64,10 +65,10 @@ pub(super) fn contradictions(document: &mut Document) {
     }
 }
 
-/// Leaves out each operation whose template also fits calls of one that is left out, because it would decide
-/// them.
+/// Leaves out each operation whose template also matches calls of an operation that is left out, because it
+/// would decide them.
 ///
-/// Without `GET /users/me`, `GET /users/{id}` would decide its calls, for another scope.
+/// For example, without `GET /users/me`, `GET /users/{id}` would decide its calls, with another scope.
 pub(super) fn takeovers(document: &mut Document) {
     let paths: Vec<_> = document
         .operations
@@ -80,7 +81,7 @@ pub(super) fn takeovers(document: &mut Document) {
     };
     let numbers = 0..document.operations.len();
     let (kept, mut gone): (Vec<_>, Vec<_>) = numbers.partition(kept);
-    // Templates of different lengths have no path in common.
+    // Templates of different lengths never match the same path.
     let mut by_length: HashMap<usize, Vec<(usize, Template<'_>)>> = HashMap::new();
     for number in kept {
         let path = paths.get(number).map_or("", String::as_str);
@@ -114,7 +115,7 @@ pub(super) fn takeovers(document: &mut Document) {
     }
 }
 
-/// Leaves out those found, and then those that would take over their calls.
+/// Leaves out the given operations, and then the operations that would decide their calls.
 fn continue_with(document: &mut Document, number: usize, found: &[usize], gone: &mut Vec<usize>) {
     let operation = document.operations.get(number);
     let Some((name, line)) =

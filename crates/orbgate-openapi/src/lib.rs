@@ -24,53 +24,54 @@ pub use crate::export::export;
 pub use crate::kind::Cause;
 pub use crate::tree::MAX_BYTES;
 
-/// What a document leaves open.
+/// Settings that a document doesn't contain.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The security scheme whose scopes count, or whose roles, if its type is `http`. The policy allows nothing to
-    /// callers of other schemes. `None` if the document has one scheme with scopes.
+    /// The security scheme whose scopes are used, or whose roles, if its type is `http`. The policy allows nothing
+    /// to callers of other schemes. `None` if only one scheme in the document has scopes.
     pub scheme: Option<String>,
-    /// The path before every path of the document; `None` for that of its servers.
+    /// The path before every path in the document; `None` to use the path of its servers.
     pub base_path: Option<String>,
-    /// The scope of operations that name none; it gets its own api if no scheme has scopes. `None` leaves these
-    /// operations out. An operation that says that anyone can call it is always left out.
+    /// The scope of operations that name none. If no scheme has scopes, it gets its own api. `None` leaves
+    /// these operations out. An operation that is explicitly open to any caller is always left out.
     pub default_scope: Option<String>,
-    /// What a call consumes where `x-orbs` does not say it.
+    /// The orbs that a call consumes if `x-orbs` doesn't state them.
     pub orbs: Option<Orbs>,
 }
 
-/// A policy from a document.
+/// A policy imported from a document.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Imported {
-    /// The policy's text, a valid one.
+    /// The YAML of the policy, which is valid.
     pub policy: String,
-    /// How many operations it has.
+    /// The number of its operations.
     pub operations: usize,
-    /// The others, in the order of the document.
+    /// The operations that were left out, in document order.
     pub left_out: Vec<LeftOut>,
 }
 
-/// An operation that is left out, because no policy can say what it does.
+/// An operation that was left out, because no policy can express it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Where the document says what no policy can.
+    /// The location in the document of the part that no policy can express.
     pub location: Location,
-    /// Method and path, or the path where the methods are not known.
+    /// Method and path, or only the path if the methods are unknown.
     pub operation: String,
-    /// Why.
+    /// The reason.
     pub kind: Cause,
-    /// Why, for a person: lower case, no final period.
+    /// A message for users: lower case, no final period.
     pub message: String,
 }
 
-/// Makes a policy of a document of OpenAPI 3.0 or 3.1, in JSON or YAML, of at most [`MAX_BYTES`] bytes.
+/// Converts an OpenAPI 3.0 or 3.1 document, in JSON or YAML, of at most [`MAX_BYTES`] bytes, to a
+/// policy.
 ///
-/// The policy never allows what the document does not: it says the same of an operation, or leaves it out. An
-/// operation's id, its summary and whether it is deprecated become a comment; nothing else that is for people is kept.
-/// No `$ref` and no alias is followed. Memory is in proportion to the values that are kept, at most four million of
-/// them.
+/// The policy never allows anything that the document doesn't: an operation is either expressed exactly or left out.
+/// An operation's id, its summary and whether it is deprecated become a comment; other human-readable text is dropped.
+/// `$ref` and aliases aren't followed. Memory is proportional to the number of values that are kept, at most four
+/// million.
 ///
 /// ```
 /// use orbgate::Orbs;
@@ -94,7 +95,7 @@ pub struct LeftOut {
 ///
 /// # Errors
 ///
-/// What is wrong with the document as a whole, or with the options for it; never none.
+/// Returns errors in the document as a whole, or in the options for it; never empty.
 pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnostic>> {
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
@@ -129,7 +130,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
     })
 }
 
-/// Whether a text that is no policy is an OpenAPI document, of any version. It costs as much as reading one.
+/// Whether input that isn't a policy is an OpenAPI document of any version. Costs as much as parsing it.
 ///
 /// ```
 /// assert!(orbgate_openapi::is_document(b"openapi: 3.0.0"));
@@ -140,14 +141,14 @@ pub fn is_document(bytes: &[u8]) -> bool {
     document::is_one(bytes)
 }
 
-/// The policy's text, after everything that must be left out is.
+/// The policy's YAML, after leaving out every operation that must be.
 fn settled(document: &mut document::Document) -> Result<String, Vec<Diagnostic>> {
     judged(document)?;
     left_out::takeovers(document);
     judged(document)
 }
 
-/// The policy's text, after operations that no policy can have are left out.
+/// The policy's YAML, after leaving out operations that no policy can contain.
 fn judged(document: &mut document::Document) -> Result<String, Vec<Diagnostic>> {
     sheet::policy(document).map_err(|message| {
         let location = Location { line: 1, column: 1 };

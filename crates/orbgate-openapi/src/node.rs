@@ -1,4 +1,4 @@
-//! Reading single values of a document.
+//! Reads single values of a document.
 
 use orbgate::{Location, Orbs};
 use orbgate_yaml::{Content as Value, Diagnostics, Entry, Node, Values, amount, is_hidden};
@@ -14,7 +14,7 @@ pub(super) const fn at(location: orbgate_yaml::Location) -> Location {
     Location { line, column }
 }
 
-/// The entries of a mapping; none where it is something else.
+/// The entries of a mapping; `None` if it is something else.
 pub(super) fn entries<'n, 'a>(node: &'n Node<'a>) -> Option<&'n [Entry<'a>]> {
     match &node.kind {
         Value::Mapping(entries) => Some(entries),
@@ -22,13 +22,13 @@ pub(super) fn entries<'n, 'a>(node: &'n Node<'a>) -> Option<&'n [Entry<'a>]> {
     }
 }
 
-/// The value of a key, which is there at most once.
+/// The value of a key, which occurs at most once.
 pub(super) fn get<'n, 'a>(node: &'n Node<'a>, key: &str) -> Option<&'n Node<'a>> {
     let entry = entries(node)?.iter().find(|entry| entry.key.text == key);
     entry.map(|entry| &entry.value)
 }
 
-/// The scalar's text, even if it could be read as a number or the like.
+/// The scalar as a string, even if it could be read as a number or another type.
 pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     match &node.kind {
         Value::Scalar(scalar) => Some(&scalar.text),
@@ -36,7 +36,7 @@ pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     }
 }
 
-/// A value that must be text.
+/// A value that must be a string.
 pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     let mut diagnostics = Diagnostics::default();
     let text = Values {
@@ -53,7 +53,7 @@ pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     }
 }
 
-/// The problem of a value that is not what it must be, such as a mapping or a list.
+/// The problem with a value of the wrong type, such as a mapping or a list.
 pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
     let found = match node.kind {
         Value::Refused => ", and an alias or a tag of YAML is not read",
@@ -62,7 +62,7 @@ pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
     Problem::new(Cause::Malformed, location(node), format!("{must}{found}"))
 }
 
-/// What a call consumes.
+/// The orbs that a call consumes.
 pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
     let word = match &node.kind {
         Value::Scalar(scalar) if scalar.plain => Some(scalar.text.as_ref()),
@@ -81,7 +81,7 @@ pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
     }
 }
 
-/// Whether a policy accepts the text, which is for people. A document's texts may have any
+/// Whether a policy accepts a human-readable string. Strings in a document can contain any
 /// character.
 pub(super) fn is_visible(text: &str) -> bool {
     !text.contains(|c| is_hidden(c) || c == '\r')

@@ -1,4 +1,4 @@
-//! The security schemes of a document, and what `x-orbs-api` says of one.
+//! The security schemes of a document, and their `x-orbs-api`.
 
 use std::collections::HashMap;
 
@@ -16,27 +16,28 @@ pub(super) struct Scheme {
     pub(super) name: String,
     pub(super) location: Location,
     pub(super) flavour: Flavour,
-    /// What scopes permit, for people.
+    /// What scopes permit, in words for users.
     pub(super) permits: HashMap<String, String>,
     pub(super) api: Option<ApiFacts>,
 }
 
 #[derive(Debug)]
 pub(super) enum Flavour {
-    /// OAuth 2 or OpenID Connect; or HTTP's, if it was asked for: then its roles are the scopes.
+    /// OAuth 2 or OpenID Connect, or an HTTP scheme that was requested by name, whose roles are
+    /// then the scopes.
     Scopes,
-    /// Of the type `http`, whose requirements may list roles.
+    /// A scheme of type `http`, whose requirements can list roles.
     Http,
-    /// What it is, in words.
+    /// Another type, in words.
     Other(String),
 }
 
-/// What an api of a policy has apart from its routes: `x-orbs-api`.
+/// The settings of an api other than its routes: `x-orbs-api`.
 #[derive(Debug)]
 pub(super) struct ApiFacts {
     pub(super) name: String,
     pub(super) base_path: Option<String>,
-    /// `deny` or `allow_without_scope`, for `token: user`.
+    /// `deny` or `allow_without_scope`, with `token: user`.
     pub(super) organisation: Option<String>,
     pub(super) scopes: Vec<ScopeFacts>,
 }
@@ -48,19 +49,19 @@ pub(super) struct ScopeFacts {
     pub(super) orbs: Option<Orbs>,
 }
 
-/// The schemes of a document, and which of them count.
+/// The schemes of a document, and which of them are used.
 #[derive(Debug)]
 pub(super) struct Schemes {
     pub(super) all: Vec<Scheme>,
-    /// The one that was asked for by name.
+    /// The scheme that was requested by name.
     pub(super) asked: Option<String>,
-    /// The number of an added scheme, which no document declares: the default scope's, if no scheme has
-    /// scopes.
+    /// The number of an added scheme that the document doesn't declare: the scheme of the default
+    /// scope, if no scheme has scopes.
     implied: Option<usize>,
 }
 
 impl Schemes {
-    /// Reads them. If there is a default scope, there is a scheme for it.
+    /// Reads the schemes. If there is a default scope, adds a scheme for it if necessary.
     pub(super) fn read(
         node: Option<&Node<'_>>,
         asked: Option<&str>,
@@ -97,7 +98,7 @@ impl Schemes {
         schemes
     }
 
-    /// What is wrong with the choice of a scheme.
+    /// The error in the choice of a scheme.
     pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
         let with_scopes: Vec<_> = self.with_scopes().map(|(_, scheme)| scheme).collect();
         let names: Vec<_> = with_scopes
@@ -140,7 +141,7 @@ impl Schemes {
             .filter(move |(_, scheme)| asked.is_none_or(|asked| scheme.name == asked))
     }
 
-    /// The scheme that becomes an api, if there is only one.
+    /// The scheme that becomes an api, if there is exactly one.
     pub(super) fn only(&self) -> Option<(usize, &Scheme)> {
         let mut chosen = self.chosen();
         let first = chosen.next()?;
@@ -165,7 +166,7 @@ fn flavour(scheme: &Node<'_>) -> Flavour {
     }
 }
 
-/// What the flows say about their scopes; the first flow that says something counts.
+/// The flows' descriptions of their scopes. The first flow with a description counts.
 fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
     let flows = get(scheme, "flows").and_then(entries).unwrap_or_default();
     let scopes = flows.iter().filter_map(|flow| get(&flow.value, "scopes"));
@@ -231,13 +232,13 @@ fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
     Some(ApiFacts { scopes, ..facts })
 }
 
-/// A problem that concerns no single operation.
+/// Reports a problem that doesn't belong to a single operation.
 pub(super) fn diagnostic(problem: Problem, diagnostics: &mut Diagnostics) {
     let Location { line, column } = problem.location;
     diagnostics.push(orbgate_yaml::Location { line, column }, problem.message);
 }
 
-/// Where a node is, for messages about the document as a whole.
+/// The location of a node, for messages about the whole document.
 pub(super) fn location_of(node: Option<&Node<'_>>) -> Location {
     node.map_or(Location { line: 1, column: 1 }, location)
 }

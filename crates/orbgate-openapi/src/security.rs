@@ -1,4 +1,4 @@
-//! The security of an operation: the one scope that it needs, or why there is not one.
+//! The security of an operation: the one scope that it needs, or why there isn't exactly one.
 
 use orbgate::Location;
 use orbgate_yaml::{Content as Value, Node, quoted};
@@ -14,12 +14,13 @@ pub(super) struct Needed {
     pub(super) scope: String,
 }
 
-/// One way to be allowed: a list of schemes with scopes, all of which are needed.
+/// One alternative for being allowed: a list of schemes with scopes, all of which are required.
 type Requirement = Vec<(String, Vec<String>)>;
 
-/// What an operation needs.
+/// The requirements of an operation.
 ///
-/// `security` is that of the operation, or else of the document; `operation` is the operation's location.
+/// `security` comes from the operation or else from the document; `operation` is the operation's
+/// location.
 pub(super) fn needed(
     security: Option<&Node<'_>>,
     operation: Location,
@@ -69,7 +70,7 @@ pub(super) fn needed(
     }
 }
 
-/// The one way to be allowed; otherwise what is wrong.
+/// The only alternative, or the reason why there isn't exactly one.
 fn the_one(
     mut requirements: Vec<Requirement>,
     schemes: &Schemes,
@@ -83,7 +84,7 @@ fn the_one(
         return Err((Cause::Optional, message.to_owned()));
     }
     if let Some(asked) = &schemes.asked {
-        // The policy is not for callers of other schemes: it allows them nothing.
+        // The policy allows nothing to callers of other schemes.
         requirements.retain(|requirement| requirement.iter().any(|(name, _)| name == asked));
         if requirements.is_empty() {
             let message = format!("no way to be allowed is by {}", quoted(asked));
@@ -115,7 +116,7 @@ fn the_one(
     Err((Cause::Alternatives, message + &advice))
 }
 
-/// What a scheme is whose requirements name no scopes.
+/// The type of a scheme whose requirements name no scopes.
 fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<String> {
     match flavour {
         Flavour::Scopes => None,
@@ -127,7 +128,7 @@ fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<St
     }
 }
 
-/// The default scope, for operations without any `security`.
+/// The default scope, for operations without `security`.
 fn default(schemes: &Schemes, default_scope: Option<&str>) -> Option<Needed> {
     let (scheme, _) = schemes.only()?;
     Some(Needed {
@@ -161,7 +162,7 @@ fn requirement(node: &Node<'_>) -> Result<Requirement, Problem> {
     schemes.iter().map(scheme).collect()
 }
 
-/// How many of a list a message shows.
+/// The maximum number of list items in a message.
 const SHOWN: usize = 4;
 
 fn shown(requirement: &Requirement) -> String {

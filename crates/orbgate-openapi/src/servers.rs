@@ -1,11 +1,11 @@
-//! The path that the servers of a document put before every path.
+//! The path that a document's servers add before every path.
 
 use orbgate_yaml::{Content as Value, Node, quoted};
 
 use crate::kind::{Cause, Problem};
 use crate::node::{get, location, malformed, text};
 
-/// The path of the servers, without a slash at its end; without servers it is empty.
+/// The path of the servers, without a final slash; empty if there are no servers.
 pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
     let Some(node) = servers else {
         return Ok(String::new());
@@ -35,9 +35,9 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
     Ok(first.unwrap_or_default())
 }
 
-/// The path of a server's address, or why it is not known.
+/// The path of a server's address, or why it is unknown.
 fn path(url: &str) -> Result<&str, &'static str> {
-    // A variable may hold slashes anywhere.
+    // A variable could contain slashes.
     if url.contains(['{', '}']) {
         return Err("has a variable");
     }

@@ -1,4 +1,4 @@
-//! A policy's text, line by line, and which part of the document each line is from.
+//! Writes a policy line by line, and records which part of the document each line comes from.
 
 use core::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use crate::document::{Document, Need};
 use crate::kind::{Cause, Problem};
 use orbgate_analysis::shown::json;
 
-/// What a line is from.
+/// The origin of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The policy's, or an api's.
+    /// The policy, or an api.
     Head,
-    /// A scope's: the scheme's number, and the scope's among those of the api.
+    /// A scope: the scheme's number and the scope's number within the api.
     Scope(usize),
-    /// An operation's.
+    /// An operation.
     Route(usize),
 }
 
-/// A text that is written.
+/// A policy being written.
 #[derive(Default)]
 struct Sheet {
     text: String,
@@ -28,7 +28,7 @@ struct Sheet {
 
 impl Sheet {
     fn line(&mut self, owner: Owner, indent: usize, line: &str) {
-        // Writing to a text cannot fail.
+        // Writing to a string can't fail.
         let _ = writeln!(self.text, "{:indent$}{line}", "");
         self.owners.push(owner);
     }
@@ -42,16 +42,17 @@ struct Scope<'d> {
     routes: Vec<Listed<'d>>,
 }
 
-/// An operation as a route: its number, what it needs, and its note.
+/// An operation as a route: its number, its requirements, and its note.
 struct Listed<'d> {
     number: usize,
     need: &'d Need,
     note: Option<&'d str>,
 }
 
-/// The policy's text, with all operations that a policy can have. The others get a problem.
+/// The policy's YAML, with all operations that a policy can contain. Each of the others gets a
+/// problem.
 ///
-/// Only the reader of policies judges. An error that belongs to no operation is the error.
+/// Only the policy reader decides. An error that doesn't belong to an operation is returned.
 pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     loop {
         let (sheet, scopes) = write(document);
@@ -96,20 +97,20 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
     }
 }
 
-/// Whether a policy accepts a text as its name.
+/// Whether a policy accepts a string as its name.
 pub(super) fn takes_name(name: &str) -> bool {
     let text = format!("orbgate: 1\nname: {}\napis: {{}}\n", scalar(name));
     Policy::from_yaml(&text).is_ok()
 }
 
-/// Whether a policy accepts a text as what a scope permits.
+/// Whether a policy accepts a string as a scope's `permits`.
 pub(super) fn takes_permits(permits: &str) -> bool {
     let scope = format!("permits: {}\n        routes: []", scalar(permits));
     let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      s:\n        {scope}\n");
     Policy::from_yaml(&text).is_ok()
 }
 
-/// What is wrong with a text as a scope, in the words of the reader of policies.
+/// The policy reader's error for a string as a scope.
 pub(super) fn scope_diagnostic(scope: &str) -> Option<String> {
     let scope = scalar(scope);
     let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      {scope}: {{ routes: [] }}\n");
@@ -117,7 +118,7 @@ pub(super) fn scope_diagnostic(scope: &str) -> Option<String> {
     Some(error.diagnostics().first()?.message.clone())
 }
 
-/// A message of the reader without its line numbers, which are not the document's.
+/// The reader's message without its line numbers, which don't refer to the document.
 fn without_line(message: &str) -> &str {
     let start = message.find(" (line ").or(message.find(" (first on line "));
     match start {
@@ -126,7 +127,7 @@ fn without_line(message: &str) -> &str {
     }
 }
 
-/// The text, and the operations of each scope by its number.
+/// The YAML, and the operations of each scope by its number.
 fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
     let mut sheet = Sheet::default();
     let mut operations = Vec::new();
@@ -187,7 +188,7 @@ fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
     (sheet, operations)
 }
 
-/// The scopes of an api: those that the document lists, and then those of operations.
+/// The scopes of an api: first those that the document lists, then those of operations.
 fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
     let declared = document.schemes.all.get(scheme);
     let facts = declared.and_then(|scheme| scheme.api.as_ref());
@@ -234,7 +235,7 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
     scopes
 }
 
-/// What a scope's column says if the document states charges only at operations.
+/// The scope's orb column, if the document states orbs only in operations.
 fn column(mut charges: impl Iterator<Item = Option<Orbs>>) -> Option<Orbs> {
     let first = charges.next()??;
     let alike = charges.all(|charge| charge == Some(first));
@@ -274,7 +275,7 @@ impl Scope<'_> {
     }
 }
 
-/// What a call consumes, as a policy writes it.
+/// The orbs of a call, in the policy's syntax.
 fn charge(orbs: Orbs) -> String {
     match orbs {
         Orbs::Free => "false".to_owned(),
@@ -283,9 +284,9 @@ fn charge(orbs: Orbs) -> String {
     }
 }
 
-/// A text of YAML, on one line: as it is if every reader takes it for text, otherwise in quotes.
+/// A YAML string on one line: plain if every reader reads it as a string, otherwise quoted.
 pub(super) fn scalar(text: &str) -> String {
-    // Words that would pass the checks below, but that some reader does not take for text.
+    // Words that would pass the checks below, but that some reader doesn't read as a string.
     const WORDS: [&str; 10] = [
         "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan",
     ];
@@ -297,7 +298,7 @@ pub(super) fn scalar(text: &str) -> String {
         && !WORDS.contains(&text.to_ascii_lowercase().as_str());
     match plain {
         true => text.to_owned(),
-        // YAML has all of JSON's escapes.
+        // YAML supports all JSON escapes.
         false => json(&serde_json::to_string(text).unwrap_or_default()).into_owned(),
     }
 }

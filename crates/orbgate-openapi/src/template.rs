@@ -1,4 +1,5 @@
-//! Which paths two templates have in common. One may be no policy's template: what is uncertain counts as common.
+//! Finds out whether two templates match a common path. One of them might not be a valid policy template; if in
+//! doubt, they do.
 
 use orbgate::Policy;
 use orbgate::policy::{Api, RouteRule};
@@ -8,24 +9,25 @@ use orbgate::policy::{Api, RouteRule};
 enum Segment<'t> {
     Literal(&'t str),
     Parameter,
-    /// A text with characters that a policy's literal cannot have: it may be another spelling of one.
+    /// A string with characters that a policy's literal can't contain, which might be another
+    /// spelling of a literal.
     Spelling(&'t str),
     /// A parameter within a segment.
     Partial,
-    /// Text that may be one segment or more.
+    /// A string that might match one or more segments.
     Rest,
 }
 
-/// A template's segments.
+/// The segments of a template.
 #[derive(Clone, Debug)]
 pub(super) struct Template<'t> {
     segments: Vec<Segment<'t>>,
-    /// Whether it says more than a path: `/items?export=all`. A policy decides by the path alone.
+    /// Whether it includes a query, such as `/items?export=all`. A policy decides only by the path.
     has_query: bool,
 }
 
 impl<'t> Template<'t> {
-    /// `None` for a path with an empty segment, because no such path is ever allowed.
+    /// `None` for a path with an empty segment, because such a path is never allowed.
     pub(super) fn new(path: &'t str) -> Option<Self> {
         let end = path.find(['?', '#']);
         let has_query = end.is_some();
@@ -40,7 +42,8 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// A policy's template: a segment that is not a parameter is a literal, even with stars in it.
+    /// A policy's template: a segment that isn't a parameter is a literal, even if it contains
+    /// asterisks.
     pub(super) fn of_policy(path: &'t str) -> Self {
         let segment = |text: &'t str| match text {
             text if text.starts_with('{') => Segment::Parameter,
@@ -54,7 +57,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Whether a path fits both.
+    /// Whether some path matches both.
     pub(super) fn meets(&self, other: &Self) -> bool {
         let (mut one, mut other) = (self.segments.iter(), other.segments.iter());
         loop {
@@ -78,8 +81,8 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Whether it is more concrete than the other one, or says the same: OpenAPI asks it first. No path is more concrete
-    /// than one with a query.
+    /// Whether it is at least as specific as the other one, in which case OpenAPI matches it first. No path is more
+    /// specific than a path with a query.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         let within = |(one, other): (&Segment<'_>, &Segment<'_>)| match (one, other) {
             (_, Segment::Parameter) => *one != Segment::Rest,
@@ -92,7 +95,7 @@ impl<'t> Template<'t> {
             && self.segments.iter().zip(&other.segments).all(within)
     }
 
-    /// How many segments its paths have, unless there may be more.
+    /// The number of segments of its paths, unless there can be more.
     pub(super) fn length(&self) -> Option<usize> {
         (!self.segments.contains(&Segment::Rest)).then_some(self.segments.len())
     }
@@ -123,13 +126,13 @@ impl<'t> Segment<'t> {
     }
 }
 
-/// Whether nothing in a name looks like an expression.
+/// Whether a name contains nothing that looks like an expression.
 fn is_name(name: &str) -> bool {
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     !name.is_empty() && name.bytes().all(letters)
 }
 
-/// Whether a text is a literal in another spelling, as `%61` is `a`; case does not count.
+/// Whether a string is another spelling of a literal, as `%61` is of `a`. Letter case is ignored.
 fn is_spelling(text: &str, literal: &str) -> bool {
     let mut rest = text.as_bytes();
     let decoded = core::iter::from_fn(|| {
@@ -149,7 +152,7 @@ fn hexadecimal(high: u8, low: u8) -> Option<u8> {
     u8::try_from(high?.saturating_mul(16).saturating_add(low?)).ok()
 }
 
-/// The path of a route as the engine decides it.
+/// The path of a route as the engine matches it.
 pub(super) fn full_path(policy: &Policy, api: &Api, route: &RouteRule) -> String {
     let base_path = api.base_path().unwrap_or_default();
     let mut path = match route.template() {
@@ -162,7 +165,7 @@ pub(super) fn full_path(policy: &Policy, api: &Api, route: &RouteRule) -> String
     path
 }
 
-/// Whether two paths differ at most in the names of whole parameters.
+/// Whether two paths differ only in the names of whole parameters.
 pub(super) fn is_same_shape(one: &str, other: &str) -> bool {
     shape(one) == shape(other)
 }

@@ -1,14 +1,14 @@
-//! A document's text → its values with their locations. Nothing is ever expanded, and sizes are bounded.
+//! A document → its values with their locations. Nothing is ever expanded, and sizes are bounded.
 
 use orbgate_yaml::{Diagnostics, Location, Node, outline};
 
 use crate::json;
 use crate::keep::Part;
 
-/// Most bytes of a document.
+/// The maximum size of a document in bytes.
 pub const MAX_BYTES: usize = 64 << 20;
 
-/// The root of a document; `None` where an error says why there is none.
+/// The root of a document; `None` after reporting an error.
 pub(super) fn parse<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
     if bytes.len() > MAX_BYTES {
         let message = format!("the document has more than {MAX_BYTES} bytes, which is the limit");

@@ -1,4 +1,4 @@
-//! What a gate answers, and what is known of a token.
+//! A gate's result, and verified tokens.
 
 use std::time::UNIX_EPOCH;
 
@@ -10,15 +10,15 @@ use crate::decision::Decision;
 use crate::policy::Policy;
 use crate::terms;
 
-/// The answer to a request: its decision, and what to do about it.
+/// The result for a request: its decision, and the response if it is denied.
 ///
-/// True where the request is allowed. `status` and the headers are what to answer otherwise, without a body.
+/// True if the request is allowed. Otherwise, respond with `status` and `headers`, and without a body.
 #[pyclass(frozen, module = "orbgate.gate")]
 #[derive(Debug)]
 pub(crate) struct Answer {
     #[pyo3(get)]
     decision: Py<Decision>,
-    /// The policy that decided.
+    /// The policy that made the decision.
     #[pyo3(get)]
     pub(crate) policy: Py<Policy>,
     is_allow: bool,
@@ -26,19 +26,19 @@ pub(crate) struct Answer {
     credentials: Credentials<VerifiedToken>,
     misrouted: Option<String>,
     public: Option<Box<str>>,
-    /// The method that a browser asks about before a cross-origin request, if that passes without a token.
+    /// The method in a CORS preflight, if preflights need no token.
     requested_method: Option<Box<[u8]>>,
 }
 
 #[pymethods]
 impl Answer {
-    /// The HTTP status of a denial; None on an allow.
+    /// The HTTP status of a denial; None for an allow.
     #[getter]
     fn status(&self) -> Option<u16> {
         self.denial.as_ref().map(|denial| denial.status)
     }
 
-    /// The headers of a denial: `WWW-Authenticate` and `Allow`, where it has them.
+    /// The headers of a denial, which can be `WWW-Authenticate` and `Allow`.
     #[getter]
     fn headers(&self) -> Vec<(&'static str, &str)> {
         let denial = self.denial.iter();
@@ -51,26 +51,28 @@ impl Answer {
         headers.collect()
     }
 
-    /// What is known of the token, if it is right.
+    /// The verified token, if it is valid.
     #[getter]
     fn token(&self) -> Option<BearerToken> {
         let token = self.credentials.clone().verified();
         token.map(|token| BearerToken { token })
     }
 
-    /// Why the token is refused: a code for logs and counters, which quotes nothing of it.
+    /// Why the token was rejected: a code for logs and counters, which quotes nothing from the
+    /// token.
     #[getter]
     fn refused(&self) -> Option<&'static str> {
         self.credentials.refused()
     }
 
-    /// The template of the route that the router has taken instead of the allowed one; "" where it did not say.
+    /// The template of the route that the router chose instead of the allowed one; "" if the router didn't
+    /// report it.
     #[getter]
     fn misrouted(&self) -> Option<&str> {
         self.misrouted.as_deref()
     }
 
-    /// The template of an allowed request that needs no token; None on any other.
+    /// The template of an allowed request that needs no token; None for any other request.
     #[getter]
     fn public_template(&self) -> Option<&str> {
         self.public.as_deref()
@@ -82,7 +84,7 @@ impl Answer {
 }
 
 impl Answer {
-    /// A gate's answer under this policy.
+    /// A gate's result with this policy.
     pub(crate) fn of(
         policy: &Bound<'_, Policy>,
         answer: orbgate_gate::Answer<'_>,
@@ -104,18 +106,19 @@ impl Answer {
         })
     }
 
-    /// The values of `Access-Control-Request-Method` that its decision needs.
+    /// The values of `Access-Control-Request-Method` that the decision needs.
     pub(crate) fn requested_method(&self) -> Vec<&[u8]> {
         self.requested_method.as_deref().into_iter().collect()
     }
 
-    /// What is known of the caller.
+    /// The credentials of the request.
     pub(crate) const fn credentials(&self) -> &Credentials<VerifiedToken> {
         &self.credentials
     }
 }
 
-/// A token whose signature, issuer, audience, times and type are right. Nothing shows the token itself.
+/// A token whose signature, issuer, audience, times and type are valid. The token itself is never
+/// shown.
 #[pyclass(frozen, module = "orbgate.gate")]
 #[derive(Debug)]
 pub(crate) struct BearerToken {
@@ -124,56 +127,56 @@ pub(crate) struct BearerToken {
 
 #[pymethods]
 impl BearerToken {
-    /// Whose token it is.
+    /// The kind of token: "user" or "organisation".
     #[getter]
     fn kind(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         terms::kind_member(py, self.token.kind())
     }
 
-    /// The scopes, with one space between two.
+    /// The scopes, separated by single spaces.
     #[getter]
     const fn scopes(&self) -> &str {
         self.token.scopes()
     }
 
-    /// Who issued it: the configured text.
+    /// The issuer, as configured.
     #[getter]
     fn issuer(&self) -> &str {
         self.token.issuer()
     }
 
-    /// Whom it is about (`sub`).
+    /// The subject (`sub`).
     #[getter]
     fn subject(&self) -> Option<&str> {
         self.token.subject()
     }
 
-    /// The client that it was issued to.
+    /// The client that the token was issued to.
     #[getter]
     fn client(&self) -> Option<&str> {
         self.token.client()
     }
 
-    /// Who acts for the subject (`act`). For the audit alone.
+    /// The party that acts for the subject (`act`), only for audits.
     #[getter]
     fn actor(&self) -> Option<&str> {
         self.token.actor()
     }
 
-    /// Its own name (`jti`).
+    /// The token's own id (`jti`).
     #[getter]
     fn id(&self) -> Option<&str> {
         self.token.id()
     }
 
-    /// When it expires, in seconds since 1970.
+    /// When the token expires, in seconds since 1970.
     #[getter]
     fn expires(&self) -> f64 {
         let since = self.token.expires().duration_since(UNIX_EPOCH);
         since.map_or(0.0, |since| since.as_secs_f64())
     }
 
-    /// A name that reveals nothing of the token, for logs.
+    /// An id that reveals nothing about the token, for logs.
     #[getter]
     fn fingerprint(&self) -> String {
         self.token.fingerprint().to_string()

@@ -1,4 +1,4 @@
-//! Deciding the rows of a table.
+//! Decides the rows of a table.
 
 use core::ops::Range;
 use std::collections::HashMap;
@@ -10,26 +10,26 @@ use orbgate::{Engine, Request, ScopeSet, Scopes, Token, TokenKind};
 use crate::column::{Requests, index};
 use crate::outcome::{OutcomeId, Outcomes};
 
-/// How many different texts of scopes are remembered, at most.
+/// The maximum number of distinct scope strings that are remembered.
 const TEXTS: usize = 4_096;
 
-/// Decides the rows of a part of a table.
+/// Decides the rows of one part of a table.
 #[derive(Debug)]
 pub(crate) struct Decider<'r> {
     requests: &'r Requests,
-    /// The answer of each combination of codes, where all columns have codes and there are few combinations.
+    /// The decision for each combination of codes, if all columns have codes and there are few combinations.
     known: Option<Known>,
-    /// The scopes of each code, interned.
+    /// The interned scopes of each code.
     sets: Vec<ScopeSet>,
-    /// The texts of scopes seen so far, interned: a log has few different ones.
+    /// The scope strings seen so far, interned. A log contains few distinct strings.
     texts: HashMap<&'r [u8], ScopeSet, RandomState>,
 }
 
-/// Answers by combination of codes; [`Known::NOT_YET`] where none was seen.
+/// Decisions by combination of codes; [`Known::NOT_YET`] if the combination hasn't occurred yet.
 #[derive(Debug)]
 struct Known {
     answers: Vec<OutcomeId>,
-    /// The combinations of some rows.
+    /// The combinations in some rows.
     positions: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl<'r> Decider<'r> {
         }
     }
 
-    /// Appends the answers of some rows.
+    /// Appends the decisions for some rows.
     pub(crate) fn decide(
         &mut self,
         rows: Range<usize>,
@@ -75,7 +75,8 @@ impl<'r> Decider<'r> {
         self.known = Some(known);
     }
 
-    /// A row without method or target is malformed, as an empty one is; one without a kind has no token.
+    /// A row without a method or target is malformed, like one with an empty value. A row without a kind
+    /// has no token.
     #[inline]
     fn decide_row(&mut self, row: usize, outcomes: &mut Outcomes<'_>) -> OutcomeId {
         let requests = self.requests;
@@ -118,14 +119,15 @@ impl Known {
         let flags = Some(2_u32);
         let product = |product: u32, count: Option<u32>| product.checked_mul(count?);
         let count = index(counts.chain([flags]).try_fold(1, product)?);
-        // A table with more positions than rows costs more to set up than it saves.
+        // Setting up a table with more positions than rows costs more than it saves.
         (count <= requests.rows.max(1 << 12)).then(|| Self {
             answers: vec![Self::NOT_YET; count],
             positions: Vec::new(),
         })
     }
 
-    /// Finds the combinations of some rows: digits of a number, each of the base of its column.
+    /// Finds the combinations in some rows. A combination is a number with one digit for each
+    /// column, in the column's base.
     fn find_positions(&mut self, requests: &Requests, rows: &Range<usize>) {
         self.positions.clear();
         self.positions.resize(rows.len(), 0);
@@ -139,7 +141,7 @@ impl Known {
     }
 }
 
-/// The kind of a name; null is unknown.
+/// The kind with this name; null is an unknown kind.
 pub(crate) fn kind_of(kind: &[u8]) -> TokenKind {
     str::from_utf8(kind).map_or(TokenKind::Unknown, TokenKind::from_name)
 }

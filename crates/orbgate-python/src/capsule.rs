@@ -1,6 +1,6 @@
-//! Arrow data that Python hands over in capsules (the Arrow PyCapsule interface): the one module with
-//! `unsafe`, which moves the C structs out of them. Only the columns that are asked for are converted: a table's other
-//! columns may be of any type.
+//! Arrow data that Python passes in capsules (the Arrow PyCapsule interface). This is the only module with `unsafe`;
+//! it moves the C structs out of the capsules. Only requested columns are converted, so other columns of a table can
+//! have any type.
 #![allow(
     unsafe_code,
     reason = "a capsule holds a C struct behind a pointer, and nothing but its name says so"
@@ -20,12 +20,12 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::error;
 
-/// The names that the interface gives to its capsules.
+/// The capsule names that the interface defines.
 pub(crate) const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// A column to be taken; one that is not required may be absent.
+/// A requested column. If it isn't required, it can be absent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     pub(crate) name: &'a str,
@@ -36,16 +36,16 @@ pub(crate) struct Wanted<'a> {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) rows: usize,
-    /// Which rows are null as a whole.
+    /// The rows that are null as a whole.
     pub(crate) nulls: Option<NullBuffer>,
-    /// The wanted columns, in the order asked for; `None` where one is absent.
+    /// The requested columns, in order; `None` if one is absent.
     pub(crate) columns: Vec<Option<ArrayData>>,
 }
 
-/// Parts of a table that come one after the other.
+/// The consecutive parts of a table.
 pub(crate) struct Parts {
     source: Handed,
-    /// The position of each wanted column, and its type.
+    /// The position of each requested column, and its type.
     positions: Vec<Option<(usize, DataType)>>,
 }
 
@@ -75,7 +75,7 @@ impl Iterator for Parts {
         let array = match &mut self.source {
             Handed::One(array) => array.take()?,
             Handed::Stream(stream) => match next(stream) {
-                // The end of a stream is an array that is released.
+                // A released array marks the end of a stream.
                 Ok(array) if array.is_released() => return None,
                 Ok(array) => array,
                 Err(error) => return Some(Err(error)),
@@ -85,8 +85,8 @@ impl Iterator for Parts {
     }
 }
 
-/// The parts of an object with the Arrow C interface; a column that is missing, or there twice, is an error before any
-/// row is read.
+/// The parts of an object with the Arrow C interface. A column that is missing or that occurs twice is an error,
+/// before any row is read.
 pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<Parts> {
     let py = data.py();
     let found = if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
@@ -114,8 +114,8 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
     parts.map_err(|error| error::table(py, &error))
 }
 
-/// What an object hands over. If that cannot be Arrow, such as a column of pandas with numbers and texts, it is an
-/// error of the table.
+/// The object's export. If it can't be converted to Arrow, such as a pandas column with both numbers and strings,
+/// that is an error in the table.
 fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = export.py();
     export.call0().map_err(|cause| {
@@ -130,7 +130,7 @@ fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     })
 }
 
-/// The positions of the wanted columns, and their types. The others are not read.
+/// The positions of the requested columns, and their types. Other columns aren't read.
 fn positions(
     schema: &FFI_ArrowSchema,
     wanted: &[Wanted<'_>],
@@ -149,7 +149,7 @@ fn positions(
             .filter(|(_, name)| **name == Some(wanted.name));
         match (positions.next(), positions.next()) {
             (Some((at, _)), None) => Ok(Some((at, type_of(schema.child(at))?))),
-            // The columns have one name: which of them counts is not guessed.
+            // Two columns have the same name, and choosing one would be a guess.
             (Some(_), Some(_)) => Err(format!("there are two columns `{}`", wanted.name)),
             (None, _) if wanted.required => {
                 let names: Vec<_> = names.iter().map(|name| name.unwrap_or_default()).collect();
@@ -172,8 +172,8 @@ fn type_of(schema: &FFI_ArrowSchema) -> Result<DataType, String> {
     })
 }
 
-/// `ArrowArrayStream` of the C interface, whose layout is frozen, up to the last function that is called here: arrow
-/// does not export it.
+/// The start of `ArrowArrayStream` of the C interface, up to the last function that is called here. Its layout is
+/// frozen; arrow doesn't export it.
 #[repr(C)]
 struct StreamStart {
     get_schema: Option<Get<FFI_ArrowSchema>>,
@@ -183,7 +183,7 @@ struct StreamStart {
 
 type Get<T> = unsafe extern "C" fn(*mut FFI_ArrowArrayStream, *mut T) -> c_int;
 
-/// The same of `ArrowArray`.
+/// The start of `ArrowArray`.
 #[repr(C)]
 struct ArrayStart {
     length: i64,
@@ -203,7 +203,7 @@ fn next(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowArray, String> {
     get(stream, FFI_ArrowArray::empty(), |start| start.get_next)
 }
 
-/// The result of one of a stream's functions, or why it failed.
+/// The result of one of a stream's functions, or its error.
 fn get<T>(
     stream: &mut FFI_ArrowArrayStream,
     mut found: T,
@@ -228,7 +228,7 @@ fn get<T>(
     Err(format!("the stream failed with code {code}: {said}"))
 }
 
-/// Moves the wanted columns out of an array of structs, and lets the others go with it.
+/// Moves the requested columns out of an array of structs, and drops the others with it.
 fn part(array: FFI_ArrowArray, positions: &[Option<(usize, DataType)>]) -> Result<Part, String> {
     let (rows, offset) = (array.len(), array.offset());
     let end = offset.saturating_add(rows);
@@ -244,7 +244,7 @@ fn part(array: FFI_ArrowArray, positions: &[Option<(usize, DataType)>]) -> Resul
             .position(|other| other == position);
         let column = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
             Some(column) => column,
-            // A producer may describe it as it likes, because it is empty.
+            // A producer can describe it in any way, because it is empty.
             None if *data_type == DataType::Null => ArrayData::new_null(data_type, rows),
             None => {
                 let child = child(&array, *at).filter(|child| child.len() >= end);
@@ -265,7 +265,7 @@ fn part(array: FFI_ArrowArray, positions: &[Option<(usize, DataType)>]) -> Resul
     })
 }
 
-/// Moves a child out of an array, as the interface allows for those who want some of them.
+/// Moves a child out of an array, which the interface allows.
 fn child(array: &FFI_ArrowArray, at: usize) -> Option<FFI_ArrowArray> {
     if at >= array.num_children() {
         return None;
@@ -280,7 +280,7 @@ fn child(array: &FFI_ArrowArray, at: usize) -> Option<FFI_ArrowArray> {
     (!child.is_released()).then_some(child)
 }
 
-/// Which rows of an array of structs are null as a whole.
+/// The rows of an array of structs that are null as a whole.
 fn nulls(array: &FFI_ArrowArray) -> Option<NullBuffer> {
     if array.num_buffers() == 0 || array.null_count_opt() == Some(0) || array.buffer(0).is_null() {
         return None;
@@ -292,7 +292,7 @@ fn nulls(array: &FFI_ArrowArray) -> Option<NullBuffer> {
     Some(NullBuffer::new(buffer))
 }
 
-/// Moves a stream out of its capsule. A stream that was read before is an error, not one without rows.
+/// Moves a stream out of its capsule. A stream that was already read is an error, not an empty stream.
 fn take_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<FFI_ArrowArrayStream> {
     let stream = capsule.pointer_checked(Some(STREAM))?.cast();
     // SAFETY: a capsule of this name holds a valid `ArrowArrayStream`, as the interface promises; it is moved

@@ -1,12 +1,12 @@
-//! What an allowed call consumes.
+//! The charge of an allowed call.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 
-/// What an allowed call consumes: `consumes`, `amount` and `bonus_allowed`.
+/// The orbs that an allowed call consumes: `consumes`, `amount` and `bonus_allowed`.
 ///
-/// `amount` is 0 where nothing is consumed, and None where the policy states no amount and the service that charges
-/// must supply it. `bonus_allowed` says that the call consumes orbs and its request allows bonus orbs.
+/// `amount` is 0 if the call consumes nothing, and None if the policy states no amount, so that the service that
+/// charges must supply it. `bonus_allowed` is true if the call consumes orbs and its request allows bonus orbs.
 #[pyclass(frozen, eq, hash, module = "orbgate", from_py_object)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Charge {
@@ -35,7 +35,7 @@ impl Charge {
         }
     }
 
-    /// The charge as the JSON of every other interface has it.
+    /// The charge in the JSON form of all other interfaces.
     #[expect(
         clippy::wrong_self_convention,
         reason = "a method of Python borrows its object"

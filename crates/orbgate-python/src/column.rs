@@ -1,4 +1,4 @@
-//! Columns of text and of flags in any of Arrow's encodings, and the tables that have them.
+//! Columns of strings and flags in any Arrow encoding, and the tables that contain them.
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ use arrow_schema::DataType;
 use crate::capsule::{Part, Wanted};
 use crate::text::joined;
 
-/// Texts, each of a row or of an entry of a dictionary.
+/// Strings, each belonging to a row or to an entry of a dictionary.
 #[derive(Debug)]
 enum Texts {
     Utf8(StringArray),
@@ -28,7 +28,7 @@ enum Texts {
     Binary(BinaryArray),
     LargeBinary(LargeBinaryArray),
     BinaryView(BinaryViewArray),
-    /// Nothing but nulls.
+    /// Only nulls.
     Null,
 }
 
@@ -46,7 +46,7 @@ impl Texts {
         })
     }
 
-    /// The text at a position, `None` where it is null or after the end.
+    /// The string at a position; `None` if it is null or after the end.
     #[inline]
     fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
@@ -66,26 +66,26 @@ fn there(array: &impl Array, at: usize) -> bool {
     at < array.len() && array.is_valid(at)
 }
 
-/// A column of text.
+/// A column of strings.
 #[derive(Debug)]
 pub(crate) enum Column {
-    /// One text for every row.
+    /// One string for every row.
     Constant(Vec<u8>),
     Plain(Plain),
     Coded(Coded),
 }
 
-/// A text of its own for each row.
+/// A separate string for each row.
 #[derive(Debug)]
 pub(crate) struct Plain {
     texts: Texts,
 }
 
-/// A dictionary: codes of few different texts.
+/// A dictionary: codes for a few distinct strings.
 #[derive(Debug)]
 pub(crate) struct Coded {
     keys: Box<dyn Keys>,
-    /// How many entries it has; that number is the code of null.
+    /// The number of entries, which is also the code of null.
     entries: u32,
     texts: Texts,
 }
@@ -95,7 +95,7 @@ trait Keys: fmt::Debug + Send + Sync {
     /// The code of a row.
     fn code(&self, row: usize, entries: u32) -> u32;
 
-    /// Appends the codes of the rows from `start` on to the positions of their combinations.
+    /// Appends the codes of the rows starting at `start` to the positions of their combinations.
     fn append(&self, start: usize, entries: u32, positions: &mut [u32]);
 }
 
@@ -129,14 +129,14 @@ where
     }
 }
 
-/// A key as a code; one that names no entry is null.
+/// A key as a code. A key that has no entry is null.
 #[inline(always)]
 fn code<K: TryInto<u32>>(key: K, entries: u32) -> u32 {
     key.try_into().map_or(entries, |code| code.min(entries))
 }
 
 impl Column {
-    /// A column of text in any of Arrow's encodings.
+    /// A column of strings in any Arrow encoding.
     pub(crate) fn new(data: ArrayData) -> Option<Self> {
         let DataType::Dictionary(key, _) = data.data_type() else {
             let texts = Texts::new(data)?;
@@ -153,7 +153,7 @@ impl Column {
         }))
     }
 
-    /// A column of scopes: of text, or of lists of text.
+    /// A column of scopes: strings, or lists of strings.
     fn of_scopes(data: ArrayData) -> Option<Self> {
         match data.data_type() {
             DataType::List(_) => Self::of_lists(&GenericListArray::<i32>::from(data)),
@@ -173,7 +173,7 @@ impl Column {
         Self::join(lists.values(), lists.nulls(), ends)
     }
 
-    /// Joins the items of each list; a list goes from one end to the next.
+    /// Joins the items of each list. A list extends from one offset to the next.
     fn join(
         items: &ArrayRef,
         nulls: Option<&NullBuffer>,
@@ -193,7 +193,7 @@ impl Column {
         Some(Self::Plain(Plain { texts }))
     }
 
-    /// The text of a row, `None` where it is null.
+    /// The string of a row; `None` if it is null.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
@@ -206,7 +206,7 @@ impl Column {
         }
     }
 
-    /// How many codes there are, that of null among them; `None` for a column without codes.
+    /// The number of codes, including that of null; `None` for a column without codes.
     pub(crate) const fn code_count(&self) -> Option<u32> {
         match self {
             Self::Constant(_) => Some(1),
@@ -224,7 +224,7 @@ impl Column {
         }
     }
 
-    /// The text of a code.
+    /// The string for a code.
     pub(crate) fn text(&self, code: u32) -> Option<&[u8]> {
         match self {
             Self::Constant(text) => Some(text),
@@ -233,7 +233,7 @@ impl Column {
         }
     }
 
-    /// Appends the codes of the rows from `start` on to the positions of their combinations.
+    /// Appends the codes of the rows starting at `start` to the positions of their combinations.
     pub(crate) fn append(&self, start: usize, positions: &mut [u32]) {
         if let Self::Coded(coded) = self {
             coded.keys.append(start, coded.entries, positions);
@@ -278,7 +278,7 @@ pub(crate) const fn index(position: u32) -> usize {
     position as usize
 }
 
-/// What counts as true and as false in a column of text, in any letter case.
+/// The strings that count as true and as false, in any letter case.
 pub(crate) const TRUE: [&str; 3] = ["true", "yes", "1"];
 pub(crate) const FALSE: [&str; 4] = ["false", "no", "0", ""];
 
@@ -290,7 +290,7 @@ pub(crate) enum Flags {
 }
 
 impl Flags {
-    /// A column of text as flags; the error is the first text that is no flag.
+    /// A column of strings as flags. The error is the first string that isn't a flag.
     fn of_texts(column: &Column, rows: usize) -> Result<Self, String> {
         let flags = (0..rows).map(|row| {
             let text = String::from_utf8_lossy(column.get(row).unwrap_or_default());
@@ -314,7 +314,7 @@ impl Flags {
     }
 }
 
-/// What a table calls its columns, and the values for those that it does not have.
+/// The names of a table's columns, and the values for columns that it lacks.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) method: String,
@@ -322,12 +322,12 @@ pub(crate) struct Layout {
     pub(crate) kind: Given<Vec<u8>>,
     pub(crate) scopes: Given<Vec<u8>>,
     pub(crate) bonus: Given<bool>,
-    /// A column of text by which rows are grouped.
+    /// A column of strings by which rows are grouped.
     pub(crate) by: Option<String>,
 }
 
 impl Layout {
-    /// The columns that are read, in the order in which [`Requests::new`] takes them.
+    /// The columns to read, in the order in which [`Requests::new`] expects them.
     pub(crate) fn wanted(&self) -> Vec<Wanted<'_>> {
         let required = |name| {
             Some(Wanted {
@@ -346,7 +346,7 @@ impl Layout {
 /// A column of the table, or one value for all rows.
 #[derive(Debug)]
 pub(crate) enum Given<T> {
-    /// A column of this name; one that is not required may be absent.
+    /// A column with this name. If it isn't required, it can be absent.
     Column(String, bool),
     Value(T),
 }
@@ -363,7 +363,7 @@ impl<T> Given<T> {
     }
 }
 
-/// The requests of a part of a table.
+/// The requests in a part of a table.
 #[derive(Debug)]
 pub(crate) struct Requests {
     pub(crate) rows: usize,
@@ -376,12 +376,12 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// The columns that decide a row's answer, together with its flag.
+    /// The columns that, together with the flag, determine a row's decision.
     pub(crate) const fn text_columns(&self) -> [&Column; 4] {
         [&self.method, &self.target, &self.kind, &self.scopes]
     }
 
-    /// Reads the columns of a part of a table; the error says which is of another type.
+    /// Reads the columns of a part of a table. The error names a column of another type.
     pub(crate) fn new(part: Part, layout: &Layout) -> Result<Self, String> {
         let Part {
             rows,
@@ -408,7 +408,7 @@ impl Requests {
     }
 }
 
-/// A column that was wanted is there, or an error was raised before any row.
+/// A requested column exists, or an error was raised before any row.
 const ABSENT: &str = "a column is absent";
 
 impl Given<Vec<u8>> {
@@ -462,7 +462,7 @@ fn text(name: &str, column: Option<ArrayData>) -> Result<Column, String> {
     Column::new(column).ok_or_else(|| wrong(name, "text", &found))
 }
 
-/// A column of a table whose rows may be null as a whole: such a row is null in every column.
+/// A column of a table whose rows can be null as a whole. Such a row is null in every column.
 fn masked(column: ArrayData, rows: Option<&NullBuffer>) -> Result<ArrayData, String> {
     if rows.is_none() || column.data_type() == &DataType::Null {
         return Ok(column);

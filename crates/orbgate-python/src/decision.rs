@@ -12,25 +12,25 @@ use crate::charge::Charge;
 use crate::names::{Found, Names};
 use crate::terms;
 
-/// The answer to one request: which scope it needs, whether it may be made, what it consumes, and why.
+/// The decision on a request: which scope it needs, whether it is allowed, what it consumes, and why.
 ///
-/// Policies make decisions; a denial is an answer, not an error. True where the call is allowed, so
-/// that `if policy.decide(...)` is a check.
+/// Policies make decisions. A denial is a result, not an error. True if the call is allowed, so
+/// `if policy.decide(...)` is a check.
 #[pyclass(frozen, module = "orbgate")]
 #[derive(Debug)]
 pub(crate) struct Decision {
     reason: Reason,
     detail: Option<Detail>,
     names: Found,
-    /// What an allowed call consumes; None on a denial, and where the policy states no orb column.
+    /// What an allowed call consumes; None for a denial, and if the policy states no orb column.
     #[pyo3(get)]
     orbs: Option<Charge>,
-    /// The digest of the policy that decided, "sha256:" and 64 hexadecimal digits.
+    /// The digest of the policy that made the decision: "sha256:" and 64 hexadecimal digits.
     #[pyo3(get)]
     policy: Py<PyString>,
 }
 
-/// A name: none, or a `str`.
+/// A name: None or a `str`.
 type Name = Option<Py<PyString>>;
 
 #[pymethods]
@@ -81,7 +81,7 @@ impl Decision {
         terms::effect_member(py, self.is_allow())
     }
 
-    /// Why.
+    /// The reason.
     #[getter]
     fn reason(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         terms::reason_member(py, self.reason)
@@ -96,45 +96,45 @@ impl Decision {
             .transpose()
     }
 
-    /// The HTTP status of a denial; None on an allow.
+    /// The HTTP status of a denial; None for an allow.
     #[getter]
     const fn status(&self) -> Option<u16> {
         self.reason.status()
     }
 
-    /// Whether the call may be made.
+    /// Whether the call is allowed.
     #[getter]
     const fn is_allow(&self) -> bool {
         self.reason.status().is_none()
     }
 
-    /// The api of the route or scope, where one was found.
+    /// The api of the route or scope, if one was found.
     #[getter]
     fn api(&self, py: Python<'_>) -> Name {
         self.names.api.as_ref().map(|name| name.clone_ref(py))
     }
 
-    /// The route, "METHOD /template"; for `method_not_declared` the template alone.
+    /// The route, "METHOD /template"; for `method_not_declared`, only the template.
     #[getter]
     fn route(&self, py: Python<'_>) -> Name {
         self.names.route.as_ref().map(|name| name.clone_ref(py))
     }
 
-    /// The scope that the call needs, where one was found.
+    /// The scope that the call needs, if one was found.
     #[getter]
     fn scope(&self, py: Python<'_>) -> Name {
         self.names.scope.as_ref().map(|name| name.clone_ref(py))
     }
 
-    /// The route that the request is about, "METHOD /template", with any token or none: so it says which routes were
-    /// called without one. For logs, not for answers. None where no route has the path and the method, and where a
-    /// scope was asked for.
+    /// The route that the request matches, "METHOD /template", regardless of the token, so that logs show which
+    /// routes were called without one. Don't send it to callers. None if no route has the path and the method, and
+    /// for a decision by scope.
     #[getter]
     fn about(&self, py: Python<'_>) -> Name {
         self.names.about.as_ref().map(|name| name.clone_ref(py))
     }
 
-    /// The decision as the JSON of every other interface has it.
+    /// The decision in the JSON form of all other interfaces.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("decision", Effect::of(self.is_allow()).as_str())?;
@@ -203,7 +203,7 @@ type Fields<'a> = (
 );
 
 impl Decision {
-    /// An engine's answer.
+    /// An engine's decision.
     pub(crate) fn of(py: Python<'_>, names: &Names, decision: &orbgate::Decision<'_>) -> Self {
         Self {
             reason: decision.reason(),
@@ -214,7 +214,7 @@ impl Decision {
         }
     }
 
-    /// The template that does not declare the request's method, in a decision of the policy with this digest.
+    /// The template that doesn't declare the request's method, in a decision of the policy with this digest.
     pub(crate) fn undeclared<'a>(
         &'a self,
         py: Python<'a>,

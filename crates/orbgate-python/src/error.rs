@@ -1,4 +1,5 @@
-//! The package's exceptions, which are Python's own classes, and the guard that lets no panic through.
+//! The package's exceptions, which are Python classes, and the guard that turns panics into
+//! exceptions.
 
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
@@ -12,10 +13,10 @@ use pyo3::types::PyType;
 /// Where the exceptions are defined.
 const MODULE: &str = "orbgate._errors";
 
-/// Runs a call from Python. A panic would reach Python as a `BaseException`, past every
-/// `except Exception`; it becomes `orbgate.InternalError`.
+/// Runs a call from Python. A panic would reach Python as a `BaseException`, which
+/// `except Exception` doesn't catch, so it becomes `orbgate.InternalError`.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    // Work that a panic leaves half done is dropped with it: nothing that outlives a call is mutable.
+    // Work that a panic leaves unfinished is dropped; nothing mutable outlives a call.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -25,12 +26,12 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     })
 }
 
-/// `orbgate.PolicyError`, of every error in its order.
+/// `orbgate.PolicyError` with every error in order.
 pub(crate) fn policy(py: Python<'_>, error: &PolicyError, file: Option<&str>) -> PyErr {
     diagnostics(py, error.diagnostics(), file)
 }
 
-/// `orbgate.PolicyError`, of these errors.
+/// `orbgate.PolicyError` with these errors.
 pub(crate) fn diagnostics(py: Python<'_>, diagnostics: &[Diagnostic], file: Option<&str>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let diagnostics: Vec<_> = diagnostics
@@ -43,7 +44,7 @@ pub(crate) fn diagnostics(py: Python<'_>, diagnostics: &[Diagnostic], file: Opti
     raise(py, &CLASS, "PolicyError", (diagnostics, file))
 }
 
-/// `orbgate.ConfigError`, of every error in its order.
+/// `orbgate.ConfigError` with every error in order.
 pub(crate) fn config(
     py: Python<'_>,
     error: &orbgate_token::ConfigError,
@@ -73,7 +74,7 @@ fn internal(py: Python<'_>, message: &str) -> PyErr {
     raise(py, &CLASS, "InternalError", (message,))
 }
 
-/// An exception of a class of [`MODULE`]; where that fails, the exception that says why.
+/// An exception of a class in [`MODULE`]. If raising it fails, the exception that explains why.
 fn raise<'py, A>(
     py: Python<'py>,
     class: &'static PyOnceLock<Py<PyType>>,
@@ -89,7 +90,7 @@ where
     exception.map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Panics, so that a test can see the exception for it.
+/// Panics, so that a test can check the resulting exception.
 #[pyfunction]
 pub(crate) fn break_down(message: String) -> PyResult<()> {
     guarded(|| std::panic::resume_unwind(Box::new(message)))

@@ -1,4 +1,4 @@
-//! The whole way of one decision.
+//! Explains a decision step by step.
 
 use orbgate::{Grant, MissingStep, Request, Scopes};
 use orbgate_analysis::{self as analysis, Explanation};
@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::text::Text;
 use crate::token::Token;
 
-// What Python gets is a dictionary with these names, which are the fields of `orbgate._explain`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._explain`.
 
 /// `orbgate.Explanation`.
 #[derive(IntoPyObject)]
@@ -59,7 +59,7 @@ pub(crate) fn explain(
     })
 }
 
-/// Explains the answer to a scope, asked about without a route.
+/// Explains a decision by scope, without a route.
 #[pyfunction]
 pub(crate) fn explain_scope(
     policy: &Bound<'_, Policy>,

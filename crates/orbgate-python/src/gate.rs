@@ -1,4 +1,5 @@
-//! The gate: rules and keys, asked about one request after another. Python fetches, and has the clocks.
+//! The gate: rules and keys, which decide one request after another. Python fetches keys and supplies
+//! the time.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(crate) struct Gate {
     gate: orbgate_gate::Gate,
 }
 
-/// Headers as a server has them: pairs of bytes.
+/// Headers in a server's form: pairs of bytes.
 type Headers<'py> = Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
 
 #[pymethods]
@@ -72,7 +73,7 @@ impl Gate {
         })
     }
 
-    /// Raises ValueError if a path fits both a public route and a route of this policy.
+    /// Raises ValueError if a path matches both a public route and a route of this policy.
     fn check_public(&self, policy: &Bound<'_, Policy>) -> PyResult<()> {
         guarded(|| match self.public() {
             Some(public) => public.check(policy.get().engine()).map_err(refused),
@@ -80,8 +81,8 @@ impl Gate {
         })
     }
 
-    /// Asks about a request: an answer, or what to wait for. `matched` is the router's template, "" where it says none, None
-    /// where no router is outside.
+    /// Starts a request: returns its result, or a wait. `matched` is the router's template, "" if the router reports
+    /// none, and None if no router runs before the gate.
     #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None, holds_thread=false))]
     #[expect(clippy::too_many_arguments, reason = "a request as it came")]
     fn ask(
@@ -120,7 +121,7 @@ impl Gate {
         })
     }
 
-    /// Asks again about a request whose wait is over.
+    /// Resumes a request after its wait is over.
     fn resume(
         &self,
         py: Python<'_>,
@@ -139,7 +140,7 @@ impl Gate {
         })
     }
 
-    /// The answer to an allowed request once more, when more is known of it: what the router has taken, or its body.
+    /// Updates the result for an allowed request when the router's route or the body is known.
     #[pyo3(signature = (answer, method, target, matched=None, allow_bonus_orbs_use=false))]
     fn again(
         &self,
@@ -173,12 +174,12 @@ impl Gate {
         })
     }
 
-    /// What to fetch next, if there is anything: ask after each call.
+    /// The next fetch, if there is one. Call it after each other call.
     fn next_fetch(&self, monotonic: f64) -> PyResult<Option<Fetch>> {
         guarded(|| Ok(self.gate.next_fetch(duration(monotonic)?).map(Fetch::of)))
     }
 
-    /// What came of a fetch; returns what to fetch next for it.
+    /// Reports the result of a fetch, and returns the fetch that must follow it.
     #[pyo3(signature = (fetch, status, body, cache_control, monotonic))]
     fn fetched(
         &self,
@@ -200,7 +201,7 @@ impl Gate {
         })
     }
 
-    /// That a fetch failed: "timeout", "too_large" or "unreachable".
+    /// Reports that a fetch failed: "timeout", "too_large" or "unreachable".
     fn failed(&self, fetch: &Bound<'_, Fetch>, why: &str, monotonic: f64) -> PyResult<()> {
         guarded(|| {
             let error = match why {
@@ -209,7 +210,7 @@ impl Gate {
                 _ => FetchError::Unreachable,
             };
             let now = duration(monotonic)?;
-            // A failure has nothing after it.
+            // No fetch follows a failure.
             let _ = self
                 .gate
                 .fetched(fetch.get().fetch.attempt, Err(error), now);
@@ -217,7 +218,7 @@ impl Gate {
         })
     }
 
-    /// Whether what a request waits for is over.
+    /// Whether the wait of a request is over.
     fn is_over(&self, waiting: &Bound<'_, Waiting>, monotonic: f64) -> PyResult<bool> {
         guarded(|| {
             let (waiting, now) = (waiting.try_borrow()?, duration(monotonic)?);
@@ -226,18 +227,18 @@ impl Gate {
         })
     }
 
-    /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it.
+    /// Never uses the issuer's key with this `kid` again, even if the issuer still publishes it.
     fn revoke(&self, issuer: &str, kid: &str) {
         self.gate.keys().revoke(issuer, kid);
     }
 
-    /// Forgets the keys of this issuer: the next token fetches them.
+    /// Forgets the keys of this issuer. The next token fetches them.
     fn forget(&self, issuer: &str) {
-        // Who waits for it is the next token.
+        // The next token waits for the keys itself.
         let _ = self.gate.keys().forget(issuer);
     }
 
-    /// Each issuer, the number of its keys, and why the last fetch failed.
+    /// For each issuer, the number of its keys, and why the last fetch failed.
     fn keys(&self) -> Vec<(String, usize, Option<String>)> {
         let status = self.gate.keys().status().into_iter();
         let status = status.map(|status| {
@@ -260,12 +261,12 @@ impl Gate {
 #[derive(Debug)]
 pub(crate) struct Waiting {
     waiting: Option<orbgate_gate::Waiting>,
-    /// Until when, on the monotonic clock.
+    /// The end of the wait, on the monotonic clock.
     #[pyo3(get)]
     until: f64,
 }
 
-/// Something to fetch: no redirects, within the time, up to these bytes.
+/// A fetch: no redirects, a time limit, and a maximum number of bytes.
 #[pyclass(frozen, module = "orbgate._native")]
 #[derive(Debug)]
 pub(crate) struct Fetch {
@@ -279,7 +280,7 @@ impl Fetch {
         &self.fetch.url
     }
 
-    /// Seconds.
+    /// The time limit in seconds.
     #[getter]
     const fn timeout(&self) -> f64 {
         self.fetch.timeout.as_secs_f64()
@@ -297,7 +298,7 @@ impl Fetch {
     }
 }
 
-/// What comes of a question, for Python.
+/// The next step of a request, for Python.
 fn taken(
     policy: &Bound<'_, Policy>,
     step: Step<'_>,

@@ -1,4 +1,4 @@
-//! An issuer for tests of services: it signs real tokens, which are really verified.
+//! An issuer for tests of services. It signs real tokens, which pass real verification.
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
@@ -23,7 +23,7 @@ impl SigningKey {
         Ok(Self { pair })
     }
 
-    /// The coordinates of the public key, as a JWK has them.
+    /// The coordinates of the public key, as in a JWK.
     fn point(&self) -> (String, String) {
         let point = self.pair.public_key().as_ref();
         let (x, y) = point
@@ -34,7 +34,7 @@ impl SigningKey {
         (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y))
     }
 
-    /// A token of this header and these claims, which are JSON.
+    /// A token with this header and these claims, which are JSON.
     fn token(&self, header: &str, claims: &str) -> PyResult<String> {
         let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
         let signed = format!("{}.{}", encode(header), encode(claims));

@@ -1,4 +1,5 @@
-//! The native module of the Python package `orbgate`: thin over the engine's public interface.
+//! The native module of the Python package `orbgate`: a thin layer over the engine's public
+//! interface.
 
 mod answer;
 mod bulk;
@@ -36,7 +37,7 @@ mod _native {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Most bytes of a policy file.
+    /// The maximum size of a policy file in bytes.
     #[pymodule_export]
     const MAX_POLICY_BYTES: u64 = orbgate::Policy::MAX_BYTES;
 
@@ -63,15 +64,15 @@ mod _native {
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage,
         scope_usage_of_table, scopes, table_rows, who_may,
     };
-    /// Most bytes of a line of a log.
+    /// The maximum length of a line in a log, in bytes.
     #[pymodule_export]
     const LINE_LIMIT: usize = orbgate_log::LINE_LIMIT;
 
-    /// Most lines of a value in quotes.
+    /// The maximum number of lines of a quoted value.
     #[pymodule_export]
     const MOST_LINES: usize = orbgate_log::MOST_LINES;
 
-    /// What counts as true and as false in a column of text.
+    /// The strings that count as true and as false in a column.
     #[pymodule_export]
     const TRUE: [&str; 3] = super::column::TRUE;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Lines of logs as columns, each line a row.
+//! Reads lines of logs into columns, each line a row.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use pyo3::types::{PyBytes, PyCapsule};
 use crate::capsule::STREAM;
 use crate::error::{self, guarded};
 
-/// Reads requests, one JSON object on each line, into a stream of Arrow's C interface: what each asks for and
-/// with which token, or what is wrong with its line.
+/// Reads requests, one JSON object on each line, into a stream of Arrow's C interface: the call or scope and
+/// the token of each request, or the error in its line.
 #[pyfunction]
 pub(crate) fn read_requests<'py>(lines: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyCapsule>> {
     guarded(|| {
@@ -30,8 +30,8 @@ pub(crate) fn read_requests<'py>(lines: &Bound<'py, PyBytes>) -> PyResult<Bound<
     })
 }
 
-/// Reads the lines of an access log into a stream of Arrow's C interface: method, target, and these fields under
-/// these names, all of them bytes; and what is wrong with a line.
+/// Reads the lines of an access log into a stream of Arrow's C interface: method, target, the requested fields
+/// under the given names (all as bytes), and the error in a line.
 #[pyfunction]
 pub(crate) fn read_access<'py>(
     lines: &Bound<'py, PyBytes>,
@@ -58,10 +58,12 @@ pub(crate) fn read_access<'py>(
     })
 }
 
-/// Reads rows of values between delimiters from whole lines into a stream of Arrow's C interface: the values at these positions under
-/// these names, all of them bytes, and what is wrong with a row. Also how many bytes and lines that is; the lines after them are a
-/// row that needs more lines. And how many rows end where nobody knows whether they do, because a quote does not close as it must.
-/// `width` is how many values a row has, `line` the number of the first line.
+/// Reads rows of delimited values from complete lines into a stream of Arrow's C interface: the values at these
+/// positions under the given names (all as bytes), and the error in a row.
+///
+/// Also returns the numbers of bytes and lines that were read (the remaining lines are a row that needs further lines),
+/// and the number of rows whose end is uncertain because a quote isn't closed properly. `width` is the number of values
+/// in a row, and `line` the number of the first line.
 #[pyfunction]
 pub(crate) fn read_delimited<'py>(
     lines: &Bound<'py, PyBytes>,
@@ -91,7 +93,7 @@ pub(crate) fn read_delimited<'py>(
     })
 }
 
-/// The lines of a text without their ends, and which are too long.
+/// The lines without their line endings, and which of them are too long.
 fn each_line(text: &[u8]) -> impl Iterator<Item = Result<&[u8], String>> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     text.split(|byte| *byte == b'\n').map(|line| {
@@ -100,7 +102,7 @@ fn each_line(text: &[u8]) -> impl Iterator<Item = Result<&[u8], String>> {
     })
 }
 
-/// A stream of one batch, which is made without the interpreter's lock.
+/// A stream of one batch, built without the interpreter's lock.
 fn stream<'py>(
     py: Python<'py>,
     read: impl FnOnce() -> Result<RecordBatch, ArrowError> + Send,
@@ -171,7 +173,8 @@ impl RequestColumns {
     }
 }
 
-/// Scopes as one text. A scope with a space in it is invalid and must not become two, so the space is shown.
+/// Scopes as one string. A scope that contains a space is invalid. The space is escaped, because the scope
+/// must not become two.
 fn joined(scopes: &[impl AsRef<str>]) -> String {
     let mut text = String::new();
     for scope in scopes {

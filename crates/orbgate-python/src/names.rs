@@ -1,4 +1,4 @@
-//! The policy's names as Python strings, made once and shared by all decisions.
+//! The policy's names as Python strings, created once and shared by all decisions.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ impl Names {
         let about = decision.about().and_then(names_of);
         let about = about.map(|names| names.route.clone_ref(py));
         let Some((route, names)) = route.zip(route.and_then(names_of)) else {
-            // The call asked by scope, or found nothing that may be named.
+            // The decision is by scope, or found nothing that it may name.
             let new = |name: &str| PyString::new(py, name).unbind();
             return Found {
                 api: decision.api().map(new),
@@ -67,7 +67,7 @@ impl Names {
                 about,
             };
         };
-        // The decision says which of the route's names it shows.
+        // The decision determines which of the route's names it shows.
         let shown = decision.route_name().map(|shown| {
             let whole = shown.len() == route.as_str().len();
             if whole { &names.route } else { &names.template }

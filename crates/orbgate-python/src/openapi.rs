@@ -1,4 +1,4 @@
-//! Policies from OpenAPI documents, documents from policies, and where the two differ.
+//! Converts OpenAPI documents to policies and back, and compares them.
 
 use orbgate::{Orbs, Policy as Parsed};
 use orbgate_openapi::{self as openapi, Options};
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::error::{self, guarded};
 use crate::text::Text;
 
-// What Python gets is a dictionary with these names, which are the fields of `orbgate.openapi`.
+// Python gets a dictionary with these names, which are the fields of `orbgate.openapi`.
 
 /// `orbgate.openapi.Imported`.
 #[derive(IntoPyObject)]
@@ -37,7 +37,7 @@ pub(crate) struct DriftRow {
     policy: Option<(u32, u32)>,
 }
 
-/// What a document leaves open.
+/// Settings that a document doesn't contain.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Open {
@@ -47,7 +47,7 @@ pub(crate) struct Open {
     orbs: Option<GivenOrbs>,
 }
 
-/// What a call consumes, as a policy writes it.
+/// The orbs of a call, in the policy's syntax.
 #[derive(FromPyObject)]
 enum GivenOrbs {
     Consumes(bool),
@@ -70,7 +70,7 @@ impl From<Open> for Options {
     }
 }
 
-/// Makes a policy of a document.
+/// Converts a document to a policy.
 #[pyfunction]
 pub(crate) fn openapi_import(
     py: Python<'_>,
@@ -96,7 +96,7 @@ pub(crate) fn openapi_import(
     })
 }
 
-/// Writes a policy's text as a document.
+/// Converts a policy to a document.
 #[pyfunction]
 pub(crate) fn openapi_export(py: Python<'_>, policy: Text<'_>, json: bool) -> PyResult<String> {
     guarded(|| {
@@ -108,7 +108,7 @@ pub(crate) fn openapi_export(py: Python<'_>, policy: Text<'_>, json: bool) -> Py
     })
 }
 
-/// Compares a document with a policy's text.
+/// Compares a document with a policy.
 #[pyfunction]
 pub(crate) fn openapi_check(
     py: Python<'_>,

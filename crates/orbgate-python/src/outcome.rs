@@ -1,4 +1,4 @@
-//! The different decisions of many rows, and the columns that show them.
+//! The distinct decisions of many rows, and the columns that represent them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use orbgate::{Decision, Detail, Effect, Engine, Reason};
 
 use crate::column::{index, numbers};
 
-/// A row of the answer: the position of its decision among the different ones.
+/// A row of the result: the position of its decision among the distinct ones.
 pub(crate) type OutcomeId = u32;
 
-/// What a row shows. Numbers are positions in the columns' dictionaries.
+/// The contents of a row. Numbers are positions in the columns' dictionaries.
 #[derive(Clone, Copy, Debug)]
 struct Outcome {
     allow: bool,
@@ -34,11 +34,11 @@ struct Outcome {
     about: Option<i32>,
 }
 
-/// The different decisions of a table so far. There are few, even if the table has many rows.
+/// The distinct decisions of a table so far. There are few, even if the table has many rows.
 #[derive(Debug)]
 pub(crate) struct Outcomes<'e> {
     engine: &'e Engine,
-    /// The position of each key's decision, by [`key`]; [`UNSEEN`] if there was none yet.
+    /// The position of each key's decision, by [`key`]; [`UNSEEN`] if there isn't one yet.
     positions: Vec<OutcomeId>,
     seen: Vec<Outcome>,
     dictionaries: &'e Dictionaries,
@@ -54,23 +54,23 @@ pub(crate) struct Dictionaries {
     apis: Names,
     routes: Names,
     scopes: Names,
-    /// The digest, as often as there can be rows at once.
+    /// The digest, repeated for the maximum number of rows in a batch.
     policy: ArrayRef,
 }
 
-/// Different names with the position of each.
+/// Distinct names with the position of each.
 #[derive(Debug)]
 struct Names {
     positions: HashMap<Box<str>, i32>,
     names: ArrayRef,
 }
 
-/// How many rows have their columns made at once.
+/// The number of rows whose columns are built together.
 pub(crate) const ROWS_AT_ONCE: usize = 1 << 16;
 
 const UNSEEN: OutcomeId = OutcomeId::MAX;
 
-/// How many keys a route has: a reason, with bonus orbs or without.
+/// The number of keys per route: a reason, with or without bonus orbs.
 const KEYS: usize = Reason::ALL.len().saturating_mul(2);
 
 impl<'e> Outcomes<'e> {
@@ -146,11 +146,12 @@ impl<'e> Outcomes<'e> {
     }
 }
 
-/// Columns being made of some rows.
+/// Columns being built for some rows.
 struct Columns<'a> {
     rows: &'a [OutcomeId],
     seen: &'a [Outcome],
-    /// Which decisions have a value, and so which rows do: several columns share these.
+    /// The decisions that have a value, and therefore the rows that do. Several columns share
+    /// these.
     patterns: Vec<(Vec<bool>, NullBuffer)>,
 }
 
@@ -167,7 +168,7 @@ impl Columns<'_> {
         PrimitiveArray::new(values.into(), nulls)
     }
 
-    /// A column of texts from a dictionary.
+    /// A column of strings from a dictionary.
     fn coded<K: ArrowDictionaryKeyType>(
         &mut self,
         of: impl Fn(&Outcome) -> Option<K::Native>,
@@ -185,7 +186,7 @@ impl Columns<'_> {
         BooleanArray::new(self.bits(&flags), nulls)
     }
 
-    /// Which rows have a value; `None` where all have.
+    /// The rows that have a value; `None` if all have one.
     fn nulls<T>(&mut self, values: &[Option<T>]) -> Option<NullBuffer> {
         let there: Vec<_> = values.iter().map(Option::is_some).collect();
         if there.iter().all(|there| *there) {
@@ -207,13 +208,13 @@ impl Columns<'_> {
     }
 }
 
-/// The value of a decision.
+/// The value for a decision.
 #[inline(always)]
 fn value<T: Copy + Default>(values: &[T], decision: OutcomeId) -> T {
     values.get(index(decision)).copied().unwrap_or_default()
 }
 
-/// The number of a decision: one number, one answer.
+/// The key of a decision: each key has exactly one decision.
 #[expect(
     clippy::as_conversions,
     reason = "the numbers of reasons and details are frozen"
@@ -282,7 +283,7 @@ impl Dictionaries {
     }
 }
 
-/// The columns of an answer, the same for every policy.
+/// The columns of a result, the same for every policy.
 pub(crate) fn schema() -> SchemaRef {
     let coded = |key: DataType| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));
     let always = |name, kind| Field::new(name, kind, false);
@@ -303,7 +304,7 @@ pub(crate) fn schema() -> SchemaRef {
     ]))
 }
 
-/// A column of an answer, from its data.
+/// A column of a result, from its data.
 pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
     fn of<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<ArrayRef> {
         Some(Arc::new(numbers::<N>(data)?))

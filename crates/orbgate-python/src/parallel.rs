@@ -1,4 +1,4 @@
-//! Deciding with several threads, while the interpreter can handle a Ctrl-C.
+//! Decides with several threads, while the interpreter can handle a Ctrl-C.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
@@ -14,13 +14,13 @@ use crate::column::Requests;
 use crate::error;
 use crate::outcome::{Outcomes, ROWS_AT_ONCE};
 
-/// How long a Ctrl-C may wait until it is handled.
+/// How long a Ctrl-C might have to wait before it is handled.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A piece of the answer, and its number.
+/// A piece of the result, and its number.
 type Piece = (usize, Result<RecordBatch, ArrowError>);
 
-/// Decides some rows with as many threads as there are workers: the answer's pieces, in their order.
+/// Decides some rows with one thread per worker. Returns the pieces of the result in order.
 pub(crate) fn decide(
     py: Python<'_>,
     requests: &Requests,
@@ -44,7 +44,7 @@ pub(crate) fn decide(
             }
             drop(sender);
             let found = collect(py, &mut receiver);
-            // The workers find nothing left to do.
+            // The workers find no work left.
             next.store(pieces, Ordering::Relaxed);
             found
         })?,
@@ -68,7 +68,7 @@ fn collect(py: Python<'_>, receiver: &mut Receiver<Piece>) -> PyResult<Vec<Piece
     }
 }
 
-/// Decides piece after piece, until there is none left.
+/// Decides piece after piece, until none is left.
 fn work(
     requests: &Requests,
     outcomes: &mut Outcomes<'_>,

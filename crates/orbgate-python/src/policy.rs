@@ -1,4 +1,4 @@
-//! A policy: loading, deciding, comparing.
+//! Loads policies, decides with them, and compares them.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use crate::outcome::Dictionaries;
 use crate::text::Text;
 use crate::token::Token;
 
-/// The text of the built-in policy, which is compiled from this file.
+/// The YAML of the built-in policy, which is compiled from this file.
 const EXTERNAL: &[u8] = include_bytes!("../../orbgate/policy/external.yaml");
 
 /// The native part of `orbgate.Policy`.
@@ -21,12 +21,12 @@ const EXTERNAL: &[u8] = include_bytes!("../../orbgate/policy/external.yaml");
 #[derive(Debug)]
 pub(crate) struct Policy {
     engine: Engine,
-    /// A policy's own text, kept for pickles; none for the one that is compiled into the module.
+    /// The policy's YAML, kept for pickling; `None` for the built-in policy.
     text: Option<Box<[u8]>>,
     has_end_marker: bool,
     is_sealed: bool,
     pub(crate) names: Names,
-    /// The dictionaries of columns of decisions, made at the first use.
+    /// The dictionaries for columns of decisions, built on first use.
     dictionaries: OnceLock<Dictionaries>,
 }
 
@@ -61,10 +61,10 @@ impl Policy {
         })
     }
 
-    /// Decides a request: which scope it needs, whether the token may make the call, what it consumes,
+    /// Decides a request: which scope it needs, whether the token allows the call, what it consumes,
     /// and why.
     ///
-    /// Give `method` and `target` as they came over the wire, neither decoded nor normalised.
+    /// Pass `method` and `target` exactly as received over the wire, neither decoded nor normalised.
     #[pyo3(signature = (method, target, token=None, *, allow_bonus_orbs_use=false))]
     fn decide(
         &self,
@@ -85,7 +85,7 @@ impl Policy {
         })
     }
 
-    /// Whether a request is allowed, for callers that do not ask why.
+    /// Whether a request is allowed, for callers that don't need the reason.
     #[pyo3(signature = (method, target, token=None))]
     fn allowed(
         &self,
@@ -104,7 +104,7 @@ impl Policy {
         })
     }
 
-    /// Decides by scope, without a route, for a service whose routes the policy does not list.
+    /// Decides by scope, without a route, for a service whose routes the policy doesn't list.
     #[pyo3(signature = (scope, token=None, *, allow_bonus_orbs_use=false))]
     fn decide_scope(
         &self,
@@ -123,7 +123,7 @@ impl Policy {
 
     /// The methods that the path of a denial declares, in alphabetical order, for the `Allow` header of a 405.
     ///
-    /// None where the reason is not `method_not_declared`, or the decision is of another policy. Looks at every route.
+    /// None if the reason isn't `method_not_declared`, or if another policy made the decision. Searches all routes.
     fn declared_methods(
         &self,
         py: Python<'_>,
@@ -138,55 +138,55 @@ impl Policy {
         })
     }
 
-    /// The SHA-256 of the policy's canonical form, which every decision carries.
+    /// The SHA-256 digest of the policy's canonical form, which every decision includes.
     #[getter]
     fn digest(&self, py: Python<'_>) -> Py<PyString> {
         self.names.digest.clone_ref(py)
     }
 
-    /// The policy's name, where it states one.
+    /// The policy's name, if it has one.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.engine().name()
     }
 
-    /// Whether the policy's text ends in YAML's end marker, the line `...`.
+    /// Whether the policy file ends in YAML's end marker, the line `...`.
     ///
-    /// A file that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the
-    /// marker, so refuse one without it where you reload files that change.
+    /// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks the
+    /// marker, so reject a file without the marker if you reload files that change.
     #[getter]
     const fn has_end_marker(&self) -> bool {
         self.has_end_marker
     }
 
-    /// Whether that marker carries a seal, the digest of everything before it, as `orbgate fmt --seal` writes it.
+    /// Whether the end marker has a seal, the digest of everything before it, as `orbgate fmt --seal` writes it.
     ///
-    /// A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture
-    /// of two versions, as writing over a file in place can leave it.
+    /// A wrong seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a
+    /// mixture of two versions, which overwriting a file in place can leave.
     #[getter]
     const fn is_sealed(&self) -> bool {
         self.is_sealed
     }
 
-    /// Which spellings of a target the policy accepts: "strict" or "encoded_params".
+    /// The spellings of a target that the policy accepts: "strict" or "encoded_params".
     #[getter]
     const fn target(&self) -> &'static str {
         self.engine().target().as_str()
     }
 
-    /// The scope groups that exist with no route.
+    /// The scope groups without routes.
     #[getter]
     fn headings(&self) -> Vec<&str> {
         self.engine().headings().collect()
     }
 
-    /// The text that the policy was made of; None for the built-in one.
+    /// The YAML that the policy was read from; None for the built-in policy.
     #[getter]
     fn _text<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.text.as_deref().map(|text| PyBytes::new(py, text))
     }
 
-    /// The text that the policy was made of; of the built-in one, the project's file.
+    /// The YAML that the policy was read from; for the built-in policy, the project's file.
     #[getter]
     fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.text.as_deref().unwrap_or(EXTERNAL))

@@ -1,4 +1,4 @@
-//! Properties of all requests, proved: `orbgate._property` gives the answers their types.
+//! Proves properties of all requests. `orbgate._property` gives the results their types.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::error::{self, guarded};
 use crate::policy::Policy;
 use crate::text::Text;
 
-// What Python gets is a dictionary with these names, which are the fields of `orbgate._property`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._property`.
 
 /// `orbgate.Allowed`.
 #[derive(IntoPyObject)]
@@ -44,7 +44,7 @@ pub(crate) struct PropertyRow {
     column: u32,
 }
 
-/// The requests against a property, and why it says nothing, and why it says little.
+/// The requests that violate a property, why it doesn't apply, and why it holds trivially.
 #[pyfunction]
 pub(crate) fn prove(
     policy: &Bound<'_, Policy>,
@@ -81,7 +81,7 @@ pub(crate) fn prove(
     })
 }
 
-/// Proves or refutes the properties of a test file.
+/// Proves or refutes the properties in a test file.
 #[pyfunction]
 pub(crate) fn properties(
     policy: &Bound<'_, Policy>,

@@ -1,4 +1,4 @@
-//! The routes that need no token, for the calls of a log.
+//! Routes that need no token, for the calls in a log.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub(crate) struct PublicRoutes {
 
 #[pymethods]
 impl PublicRoutes {
-    /// Raises ValueError for every route that no policy could have.
+    /// Raises ValueError for every route that isn't valid in a policy.
     #[new]
     fn new(routes: Vec<String>) -> PyResult<Self> {
         guarded(|| {
@@ -25,7 +25,7 @@ impl PublicRoutes {
         })
     }
 
-    /// Raises ValueError if a path fits both one of these routes and a route of this policy.
+    /// Raises ValueError if a path matches both one of these routes and a route of this policy.
     fn check(&self, policy: &Bound<'_, Policy>) -> PyResult<()> {
         guarded(|| self.routes.check(policy.get().engine()).map_err(refused))
     }

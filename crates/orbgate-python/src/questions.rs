@@ -1,4 +1,5 @@
-//! The questions of `orbgate_analysis`, answered in plain data: `orbgate._questions` gives them their types.
+//! The questions of `orbgate_analysis`, with results as plain data. `orbgate._questions` gives them their
+//! types.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ use crate::terms;
 use crate::text::Text;
 use crate::token::Token;
 
-// What Python gets is a dictionary with these names, which are the fields of `orbgate._questions`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._questions`.
 
 /// `orbgate.Route`.
 #[derive(IntoPyObject)]
@@ -80,13 +81,13 @@ pub(crate) struct UseRow {
     in_policy: bool,
 }
 
-/// A needed scope, the position of its evidence, and the number of its calls.
+/// A required scope, the position of its evidence, and the number of its calls.
 type NeedRow<'e> = (&'e str, usize, usize);
 
-/// The position of a refused call, and its denial.
+/// The position of a denied call, its denial, and the number of such calls.
 type RefusalRow = (usize, Decision, usize);
 
-/// Every scope, in the order of the policy file.
+/// All scopes, in the order of the policy file.
 #[pyfunction]
 pub(crate) fn scopes<'a>(policy: &'a Bound<'a, Policy>) -> PyResult<Vec<ScopeRow<'a>>> {
     guarded(|| {
@@ -95,7 +96,7 @@ pub(crate) fn scopes<'a>(policy: &'a Bound<'a, Policy>) -> PyResult<Vec<ScopeRow
     })
 }
 
-/// Every route, or those of a scope, in the order of the policy file; None where there is no such scope.
+/// All routes, or those of a scope, in the order of the policy file. None if there is no such scope.
 #[pyfunction]
 pub(crate) fn routes<'a>(
     policy: &'a Bound<'_, Policy>,
@@ -121,7 +122,7 @@ pub(crate) fn table_rows<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<List
     })
 }
 
-/// The route of a method and target, or the denial and the methods that the path does declare.
+/// The route for a method and target, or the denial and the methods that the path declares.
 #[pyfunction]
 pub(crate) fn route_of<'a>(
     policy: &'a Bound<'_, Policy>,
@@ -141,7 +142,7 @@ pub(crate) fn route_of<'a>(
     })
 }
 
-/// Everything that a token may call.
+/// Everything that a token can call.
 #[pyfunction]
 pub(crate) fn reach<'a>(
     policy: &'a Bound<'_, Policy>,
@@ -153,8 +154,8 @@ pub(crate) fn reach<'a>(
     })
 }
 
-/// The least scopes for calls, each a method and a target: every scope with the position of its evidence
-/// and the number of its calls; and the calls that no scope allows.
+/// The least set of scopes for calls, each a method and a target: each scope with the position of its
+/// evidence and the number of its calls, and the calls that no scope allows.
 #[pyfunction]
 pub(crate) fn least_scopes<'a>(
     policy: &'a Bound<'_, Policy>,
@@ -180,8 +181,8 @@ pub(crate) fn least_scopes<'a>(
     })
 }
 
-/// How often the scopes of a log's tokens were granted and used. A call is method, target, kind, scopes
-/// and how often it was made.
+/// How often the scopes of a log's tokens were granted and used. A call consists of method, target,
+/// kind, scopes and the number of times it was made.
 #[pyfunction]
 pub(crate) fn scope_usage(
     policy: &Bound<'_, Policy>,
@@ -206,8 +207,8 @@ pub(crate) fn scope_usage(
     })
 }
 
-/// The same of a table, in which each row is a call that was made once: for each text of the column `by`, in their
-/// order, or for all rows.
+/// The same for a table in which each row is a single call: for each string in the column `by`, in order, or for
+/// all rows.
 #[pyfunction]
 pub(crate) fn scope_usage_of_table(
     policy: &Bound<'_, Policy>,
@@ -228,7 +229,7 @@ pub(crate) fn scope_usage_of_table(
         };
         each_row(data, &layout, |call| {
             let usage = entry(&mut usages, call.by, || ScopeUsage::new(engine));
-            // One without a token carries no scope.
+            // A call without a token has no scopes.
             if let Some(kind) = call.kind {
                 usage.count(call.method, call.target, kind, call.scopes, 1);
             }
@@ -240,8 +241,8 @@ pub(crate) fn scope_usage_of_table(
     })
 }
 
-/// The least scopes for the calls of a table, for each text of the column `by` or for all rows: the needed scopes, each
-/// with its evidence and the number of its calls, and the refused calls.
+/// The least set of scopes for the calls in a table, for each string in the column `by` or for all rows: the required
+/// scopes, each with its evidence and the number of its calls, and the denied calls.
 #[pyfunction]
 pub(crate) fn least_scopes_of_table<'a>(
     policy: &'a Bound<'_, Policy>,
@@ -264,7 +265,7 @@ pub(crate) fn least_scopes_of_table<'a>(
             let (least, calls) = entry(&mut all, call.by, Least::default);
             let (needs, refusals) = (least.needs.len(), least.refusals.len());
             least.add(engine, call.kind, calls.len(), call.method, call.target);
-            // Only calls that show something are kept.
+            // Only calls that are evidence are kept.
             if (needs, refusals) != (least.needs.len(), least.refusals.len()) {
                 calls.push((call.method.to_vec(), call.target.to_vec()));
             }
@@ -293,14 +294,14 @@ pub(crate) fn least_scopes_of_table<'a>(
     })
 }
 
-/// The text by which a row is grouped; None if it has none, or if rows are not grouped.
+/// The string by which a row is grouped; None if it has none, or if rows aren't grouped.
 type By = Option<String>;
 
-/// The least scopes of some rows, and the calls that show them.
+/// The least set of scopes for some rows, and the calls that are its evidence.
 type Least<'e> = (LeastScopes<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
-/// The text that the rows share; each scope with its evidence's method and target and its calls; the calls that are refused alike,
-/// with the first of them and how many they are.
+/// The string that the rows share; each scope with its evidence's method and target and the number of its calls; and
+/// the groups of calls with the same denial, each with its first call and its size.
 type LeastRow<'e> = (
     By,
     Vec<(&'e str, String, String, usize)>,
@@ -316,7 +317,7 @@ struct Row<'r> {
     scopes: &'r [u8],
 }
 
-/// Takes the rows of a table, one by one and without the interpreter's lock.
+/// Reads the rows of a table one by one, without the interpreter's lock.
 fn each_row(
     data: &Bound<'_, PyAny>,
     layout: &Layout,
@@ -346,7 +347,7 @@ impl<'r> Row<'r> {
     }
 }
 
-/// What was counted for a text so far.
+/// The counts for a string so far.
 fn entry<'m, T>(
     all: &'m mut BTreeMap<Option<Vec<u8>>, T>,
     by: Option<&[u8]>,
@@ -363,7 +364,7 @@ fn lossy(text: Option<&[u8]>) -> String {
     String::from_utf8_lossy(text.unwrap_or_default()).into_owned()
 }
 
-/// A call of a log, still in Python's objects.
+/// A call in a log, still as Python objects.
 type Call<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
@@ -372,7 +373,7 @@ type Call<'py> = (
     u64,
 );
 
-/// Which of these tokens may make a call: their positions, each with its decision.
+/// The tokens that may make a call: their positions, each with its decision.
 #[pyfunction]
 pub(crate) fn who_may(
     policy: &Bound<'_, Policy>,
@@ -467,7 +468,7 @@ fn scope_row<'py>(py: Python<'py>, scope: Scope<'py>) -> PyResult<ScopeRow<'py>>
     })
 }
 
-/// An orb column as a charge has it: whether orbs are consumed, and how many.
+/// An orb column in the form of a charge: whether orbs are consumed, and how many.
 const fn orbs(orbs: Orbs) -> (bool, Option<u64>) {
     match orbs {
         Orbs::Free => (false, Some(0)),

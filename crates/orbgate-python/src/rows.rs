@@ -1,4 +1,4 @@
-//! The rows of a decided table, one by one, and the table from its own columns.
+//! Reads single rows of a decided table, and builds the table from its own columns.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::Int64Type;
@@ -15,7 +15,7 @@ use crate::error::{self, guarded};
 use crate::outcome;
 use crate::table::DecisionTable;
 
-/// What an index asks for.
+/// The result of an index.
 #[derive(IntoPyObject)]
 pub(crate) enum Indexed {
     Row(Decision),
@@ -23,7 +23,7 @@ pub(crate) enum Indexed {
 }
 
 impl DecisionTable {
-    /// A row, also counted from the end; or a part of the rows.
+    /// One row, which can be counted from the end, or a range of rows.
     pub(crate) fn at(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Indexed> {
         if let Ok(slice) = index.cast::<PySlice>() {
             return self.part(slice).map(Indexed::Rows);
@@ -76,7 +76,7 @@ impl DecisionTable {
     }
 }
 
-/// The table that has these columns: its pickle is made of them.
+/// The table with these columns. Unpickling uses it.
 #[pyfunction]
 pub(crate) fn table_of(data: &Bound<'_, PyAny>) -> PyResult<DecisionTable> {
     guarded(|| {

@@ -1,4 +1,4 @@
-//! The routes of a service, compared with those of its policy.
+//! Compares the routes of a service with the routes of its policy.
 
 use pyo3::prelude::*;
 
@@ -6,11 +6,12 @@ use crate::error::guarded;
 use crate::gate::Gate;
 use crate::policy::Policy;
 
-/// What differs: the routes that only the service has, each with the policy's route that decides it; those that only the policy has;
-/// and both as text.
+/// The differences: the routes that only the service has, each with the policy's route that decides it; the routes that
+/// only the policy has; and a message with both.
 type Differ = (Vec<(String, Option<String>)>, Vec<String>, String);
 
-/// Compares the routes of a service, each a method and a template, with those of a policy and the public ones of a gate.
+/// Compares the routes of a service, each a method and a template, with the routes of a policy and a gate's public
+/// routes.
 #[pyfunction]
 pub(crate) fn check_routes(
     gate: &Bound<'_, Gate>,
@@ -32,7 +33,7 @@ pub(crate) fn check_routes(
     })
 }
 
-/// Whether the whole body is a JSON object that says `"allowBonusOrbsUse": true`.
+/// Whether the whole body is a JSON object that contains `"allowBonusOrbsUse": true`.
 #[pyfunction]
 pub(crate) fn allows_bonus_orbs(body: &[u8]) -> bool {
     orbgate_gate::allows_bonus_orbs(body)

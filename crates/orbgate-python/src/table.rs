@@ -1,4 +1,4 @@
-//! Whole tables: decided part by part, and handed back as they came.
+//! Decides whole tables, part by part, and returns the results in the same order.
 
 use core::cell::LazyCell;
 use core::num::NonZero;
@@ -20,7 +20,7 @@ use crate::policy::Policy;
 use crate::rows::Indexed;
 use crate::token::Token;
 
-/// The names of the columns, as a dictionary of Python.
+/// The names of the columns in a Python dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Columns {
@@ -29,11 +29,11 @@ pub(crate) struct Columns {
     kind: String,
     scopes: String,
     allow_bonus_orbs_use: String,
-    /// Whether the column of the flag must be there.
+    /// Whether the flag's column is required.
     flag_required: bool,
 }
 
-/// The values that are the same for all rows, as a dictionary of Python; their columns are not read.
+/// The values that are the same for all rows in a Python dictionary. Their columns aren't read.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Values {
@@ -42,8 +42,8 @@ pub(crate) struct Values {
     allow_bonus_orbs_use: Option<bool>,
 }
 
-/// Decides every row of a table; a token gives kind and scopes of all rows. `threads` is how many work at once, by
-/// default and at most one for each processor of this process.
+/// Decides every row of a table. A token sets the kind and scopes of all rows. `threads` is the number of threads,
+/// by default and at most one for each processor of this process.
 #[pyfunction]
 pub(crate) fn decide_table(
     policy: &Bound<'_, Policy>,
@@ -68,15 +68,15 @@ pub(crate) fn decide_table(
             batches: Vec::new(),
             rows: 0,
         };
-        // More threads than processors would only wait for each other. Asking how many there are takes as long as
-        // deciding some hundred rows, so small tables do not ask.
+        // More threads than processors would only wait for each other. Finding the number of processors takes as
+        // long as deciding some hundred rows, so it is skipped for small tables.
         let threads = LazyCell::new(|| {
             let processors = available_parallelism().map_or(1, NonZero::get);
             threads.unwrap_or(processors).clamp(1, processors)
         });
         let mut workers = Vec::new();
         each_part(data, &layout, |requests| {
-            // A worker costs as much as some hundred rows, so small tables have one.
+            // A worker costs as much as some hundred rows, so small tables use only one.
             let wanted = match requests.rows.div_ceil(ROWS_AT_ONCE) {
                 0 | 1 => 1,
                 pieces => pieces.min(*threads),
@@ -92,7 +92,7 @@ pub(crate) fn decide_table(
     })
 }
 
-/// Takes a table's requests, part by part.
+/// Reads a table's requests, part by part.
 pub(crate) fn each_part(
     data: &Bound<'_, PyAny>,
     layout: &Layout,
@@ -100,16 +100,16 @@ pub(crate) fn each_part(
 ) -> PyResult<()> {
     let py = data.py();
     let mut parts = parts(data, &layout.wanted())?;
-    // A table without rows has columns, too.
+    // A table without rows also has columns.
     Requests::new(parts.nothing(), layout).map_err(|error| error::table(py, &error))?;
     let mut empty = true;
-    // A producer may run Python code of its own, or wait for another thread that does.
+    // A producer might run Python code, or wait for another thread that does.
     while let Some(part) = py.detach(|| parts.next()) {
         let requests = part.and_then(|part| py.detach(|| Requests::new(part, layout)));
         take(&requests.map_err(|error| error::table(py, &error))?)?;
         empty = false;
     }
-    // A reader that is used up looks like one that was always empty: an empty answer would be a wrong one.
+    // An exhausted reader looks like one that was always empty, so an empty result would be wrong.
     if empty && data.hasattr("__next__")? {
         let message = "the reader has no batch: it has been read before, or never had one";
         return Err(error::table(py, message));
@@ -138,10 +138,11 @@ impl Layout {
     }
 }
 
-/// What makes a table again, and of what.
+/// A function that rebuilds a table, and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>,));
 
-/// The decisions of a table, row by row in its order: columns for anything with the Arrow C interface.
+/// The decisions of a table, row by row in its order, as columns for anything that supports the Arrow
+/// C interface.
 #[pyclass(frozen, module = "orbgate")]
 #[derive(Debug)]
 pub(crate) struct DecisionTable {
@@ -159,14 +160,14 @@ impl DecisionTable {
         fields.map(|field| field.name().as_str()).collect()
     }
 
-    /// The decisions as a stream of Arrow's C interface, without a copy and as often as you like.
+    /// The decisions as a stream of Arrow's C interface, without copying. Can be called repeatedly.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface lets a producer answer with its own schema.
+        // The interface allows a producer to use its own schema.
         let _ = requested_schema;
         let batches = self.batches.clone().into_iter().map(Ok::<_, ArrowError>);
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
@@ -178,7 +179,7 @@ impl DecisionTable {
         self.rows
     }
 
-    /// The decision of a row; or, of a slice, a table of these rows.
+    /// The decision for a row or, for a slice, a table of these rows.
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Indexed> {
         guarded(|| self.at(py, index))
     }
@@ -201,25 +202,25 @@ impl DecisionTable {
             .call_method1("html", (slf,))
     }
 
-    /// Its pickle is that of the table of pyarrow, which must be installed.
+    /// Pickles like a pyarrow table. pyarrow must be installed.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let restore = slf.py().import("orbgate._native")?.getattr("table_of")?;
         Ok((restore, (Self::to_pyarrow(slf)?,)))
     }
 
-    /// The decisions as a table of pyarrow, which must be installed.
+    /// The decisions as a pyarrow table. pyarrow must be installed.
     fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let pyarrow = slf.py().import("pyarrow")?;
         pyarrow.call_method1("table", (slf,))
     }
 
-    /// The decisions as a DataFrame of polars, which must be installed.
+    /// The decisions as a polars DataFrame. polars must be installed.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let polars = slf.py().import("polars")?;
         polars.call_method1("DataFrame", (slf,))
     }
 
-    /// The decisions as a DataFrame of pandas, with its nullable types; it and pyarrow must be installed.
+    /// The decisions as a pandas DataFrame with nullable types. pandas and pyarrow must be installed.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let frames = slf.py().import("orbgate._frames")?;
         frames.call_method1("of_decisions", (slf,))

@@ -1,4 +1,4 @@
-//! The codes of the interface, and the members of the Python enumerations that they are.
+//! Converts codes of the interface to members of Python enumerations.
 
 use orbgate::{Detail, Effect, Reason, TokenKind};
 use pyo3::exceptions::PyValueError;
@@ -9,7 +9,7 @@ use pyo3::types::PyType;
 /// Where the enumerations are defined.
 const MODULE: &str = "orbgate._terms";
 
-/// The code's number, HTTP status and explanation: what `orbgate.Reason` says of a member.
+/// The code's number, HTTP status and explanation, for members of `orbgate.Reason`.
 #[pyfunction]
 pub(crate) fn reason(code: &str) -> PyResult<(usize, Option<u16>, &'static str)> {
     let reason = reason_of(code)?;
@@ -17,7 +17,7 @@ pub(crate) fn reason(code: &str) -> PyResult<(usize, Option<u16>, &'static str)>
     Ok((number, reason.status(), reason.explanation()))
 }
 
-/// The code's number and explanation: what `orbgate.Detail` says of a member.
+/// The code's number and explanation, for members of `orbgate.Detail`.
 #[pyfunction]
 pub(crate) fn detail(code: &str) -> PyResult<(usize, &'static str)> {
     let detail = detail_of(code)?;
@@ -37,28 +37,28 @@ pub(crate) fn detail_of(code: &str) -> PyResult<Detail> {
     found.ok_or_else(|| PyValueError::new_err(format!("no detail is called `{code}`")))
 }
 
-/// `orbgate.Effect` of an answer.
+/// The `orbgate.Effect` of a decision.
 pub(crate) fn effect_member(py: Python<'_>, is_allow: bool) -> PyResult<Py<PyAny>> {
     static MEMBERS: Members = PyOnceLock::new();
     let at = position(&Effect::ALL, &Effect::of(is_allow));
     member(py, &MEMBERS, "Effect", &Effect::ALL.map(Effect::as_str), at)
 }
 
-/// `orbgate.Reason` of a reason.
+/// The `orbgate.Reason` for a reason.
 pub(crate) fn reason_member(py: Python<'_>, reason: Reason) -> PyResult<Py<PyAny>> {
     static MEMBERS: Members = PyOnceLock::new();
     let at = position(&Reason::ALL, &reason);
     member(py, &MEMBERS, "Reason", &Reason::ALL.map(Reason::as_str), at)
 }
 
-/// `orbgate.Detail` of a detail.
+/// The `orbgate.Detail` for a detail.
 pub(crate) fn detail_member(py: Python<'_>, detail: Detail) -> PyResult<Py<PyAny>> {
     static MEMBERS: Members = PyOnceLock::new();
     let at = position(&Detail::ALL, &detail);
     member(py, &MEMBERS, "Detail", &Detail::ALL.map(Detail::as_str), at)
 }
 
-/// `orbgate.TokenKind` of a kind.
+/// The `orbgate.TokenKind` for a kind.
 pub(crate) fn kind_member(py: Python<'_>, kind: TokenKind) -> PyResult<Py<PyAny>> {
     static MEMBERS: Members = PyOnceLock::new();
     let all = [TokenKind::Unknown, TokenKind::User, TokenKind::Organisation];

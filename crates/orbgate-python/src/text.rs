@@ -1,4 +1,4 @@
-//! Text that comes as `str` or `bytes`.
+//! Strings that arrive as `str` or `bytes`.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// The bytes of a `str`, which are its UTF-8, or of a `bytes`.
+/// The bytes of a `bytes`, or the UTF-8 bytes of a `str`.
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, [u8]>);
 
 impl<'a> FromPyObject<'a, '_> for Text<'a> {
@@ -25,14 +25,15 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
             let message = format!("expected str or bytes, not {found}");
             return Err(PyTypeError::new_err(message));
         };
-        // Half a surrogate pair has no UTF-8. What replaces it is not ASCII either, so it is refused as
-        // the original would be, and is part of no scope of a policy.
+        // Half of a surrogate pair has no UTF-8 form. Its replacement isn't ASCII either, so it is
+        // rejected like the original, and is part of no scope of a policy.
         let text = text.to_string_lossy().into_owned();
         Ok(Self(Cow::Owned(text.into_bytes())))
     }
 }
 
-/// Scopes as the string that the engine searches. A scope with a space in it matches nothing; in the string it would become two.
+/// Scopes as the string that the engine searches. A scope that contains a space matches nothing; in the string, it
+/// would become two.
 pub(crate) fn joined<'a>(scopes: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let whole = scopes.filter(|scope| !scope.contains(&b' '));
     whole.collect::<Vec<_>>().join(&b' ')

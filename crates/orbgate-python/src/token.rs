@@ -8,12 +8,11 @@ use pyo3::types::{PyBytes, PyString, PyTuple, PyType};
 use crate::terms;
 use crate::text::{Text, joined};
 
-/// A verified bearer token: whose it is, and the scopes that it carries.
+/// A verified bearer token: its kind, and its scopes.
 ///
-/// `kind` is "user" or "organisation"; any other text is an unknown kind, which every decision denies. It is kept as it was said,
-/// for people who read the token.
-/// `scopes` is text with spaces between the scopes, as in the token's `scope` claim, or the scopes one by
-/// one; a scope with a space in it matches nothing.
+/// `kind` is "user" or "organisation". Any other string is an unknown kind, which every decision denies; the string is
+/// kept so that you can read it. `scopes` is a string of scopes separated by spaces, as in the token's `scope` claim,
+/// or an iterable of scopes. A scope that contains a space matches nothing.
 ///
 /// >>> Token("user", "read:account write:voxies")
 /// Token('user', ['read:account', 'write:voxies'])
@@ -21,10 +20,10 @@ use crate::text::{Text, joined};
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Token {
     kind: TokenKind,
-    /// What was said of its kind: a kind that is unknown keeps its word.
+    /// The given kind, even if it is unknown.
     word: Box<str>,
     scopes: Box<[Box<[u8]>]>,
-    /// What the engine searches: the scopes that can match at all, separated by spaces.
+    /// The string that the engine searches: the scopes that can match, separated by spaces.
     text: Box<[u8]>,
 }
 
@@ -66,13 +65,13 @@ impl Token {
         })
     }
 
-    /// Whose token it is.
+    /// The kind of token.
     #[getter]
     fn kind(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         terms::kind_member(py, self.kind)
     }
 
-    /// The scopes that it carries.
+    /// The scopes of the token.
     #[getter]
     fn scopes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let scopes = self.scopes.iter();
@@ -102,12 +101,12 @@ impl Token {
 }
 
 impl Token {
-    /// The kind and the scopes that can match at all, separated by spaces.
+    /// The kind, and the scopes that can match, separated by spaces.
     pub(crate) fn parts(&self) -> (&'static str, &[u8]) {
         (self.kind.as_str(), &self.text)
     }
 
-    /// The token as the engine takes it.
+    /// The token in the form that the engine takes.
     pub(crate) fn lend(&self) -> orbgate::Token<'_> {
         orbgate::Token {
             kind: self.kind,

@@ -1,4 +1,4 @@
-//! What is asked of a policy before it is in force: what it changes, what is likely not meant, whether cases hold.
+//! Checks a policy before you activate it: its changes, its likely mistakes, and its test cases.
 
 use orbgate::{Engine, Policy as Text, TokenKind};
 use orbgate_analysis::{self as analysis, Asked, Caller, Change, Coverage, Suite, Verdict};
@@ -9,7 +9,7 @@ use crate::error::{self, guarded};
 use crate::policy::Policy;
 use crate::text::Text as Bytes;
 
-// What Python gets is a dictionary with these names, which are the fields of `orbgate._versions`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._versions`.
 
 /// A token, as kind and scopes.
 type Holder = Option<(&'static str, String)>;
@@ -59,7 +59,7 @@ pub(crate) struct CaseRow {
     column: u32,
 }
 
-/// An outcome by its name, and how often it was decided.
+/// An outcome's name, and how often it was decided.
 type NameAndTimes = (&'static str, u64);
 
 /// `orbgate.CoveredRow`, with its outcomes as pairs.
@@ -71,7 +71,7 @@ pub(crate) struct CoveredRow {
     outcomes: Vec<NameAndTimes>,
 }
 
-/// What changes from one policy to another.
+/// The changes from one policy to another.
 #[pyfunction]
 pub(crate) fn diff(
     py: Python<'_>,
@@ -112,12 +112,12 @@ fn change(change: &Change<'_, '_>) -> ChangeRow {
     }
 }
 
-/// What is legal in a policy's text and likely not meant, and whether nothing may be missing.
+/// The likely mistakes in a policy, and whether the list is complete.
 #[pyfunction]
 pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>, bool)> {
     guarded(|| {
         let policy = Text::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))?;
-        // The policy was read from it, so it is text.
+        // The policy was parsed from it, so it is valid UTF-8.
         let text = String::from_utf8_lossy(&text.0);
         let found = py.detach(|| analysis::lint(&policy, &text));
         let row = |finding: analysis::Finding| FindingRow {
@@ -133,7 +133,7 @@ pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>
     })
 }
 
-/// A policy's text, laid out.
+/// A formatted policy.
 #[pyfunction]
 pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
     guarded(|| {
@@ -143,7 +143,7 @@ pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
     })
 }
 
-/// Puts the cases of a test file to a policy, and its properties.
+/// Runs the cases and properties of a test file with a policy.
 #[pyfunction]
 pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec<CaseRow>> {
     let py = policy.py();
@@ -176,7 +176,7 @@ pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec
     })
 }
 
-/// What the cases of these test files cover: the policy's rows, and the outcomes of the policy as a whole.
+/// The coverage by these test files' cases: the policy's rows, and the outcomes of the policy as a whole.
 #[pyfunction]
 pub(crate) fn coverage(
     policy: &Bound<'_, Policy>,

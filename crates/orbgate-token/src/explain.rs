@@ -1,4 +1,4 @@
-//! Explains to the person who configures an issuer why a token is rejected.
+//! Explains why a token is rejected, for whoever configures its issuer.
 
 use core::time::Duration;
 use std::time::SystemTime;

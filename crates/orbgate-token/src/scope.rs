@@ -21,7 +21,7 @@ pub struct ScopeClaim {
 }
 
 impl Default for ScopeClaim {
-    /// `scope`, as a space-separated string (RFC 9068 §2.2.3).
+    /// `scope`, a space-separated string (RFC 9068 §2.2.3).
     fn default() -> Self {
         Self {
             claim: "scope".to_owned(),

@@ -248,7 +248,7 @@ impl Opened<'_> {
         keys.choose(self.compact, &self.issuer.algorithms, revoked)
     }
 
-    /// The key that the token names, as a hash of its `kid`.
+    /// A hash of the token's `kid`, which names its key.
     pub(crate) fn kid(&self) -> Option<Fingerprint> {
         let kid = self.compact.header.kid.as_ref()?;
         Some(Fingerprint::of(kid.as_bytes()))

@@ -11,7 +11,6 @@ use orbgate::{Allow, Charge, Digest, Engine, Reason, Route, Scope};
 /// In axum, take it as an argument of the handler. If no gate decided the request, or if something between the gate and
 /// the handler changed its method or target, the handler doesn't run. The caller gets the status of
 /// [`CheckDispatch`](crate::CheckDispatch), which makes the same comparison for handlers without this argument.
-/// [`CheckDispatch`](crate::CheckDispatch), which makes the same comparison for handlers without this argument.
 ///
 /// ```
 /// use orbgate_tower::Allowed;

@@ -149,7 +149,7 @@ impl<'t> Marker<'t> {
         None
     }
 
-    /// The comment on the marker's line, including its `#`; empty if there is none.
+    /// The comment on the marker's line, including its `#`; empty if there isn't one.
     fn comment(&self) -> &'t str {
         let comment = self.line.strip_prefix(b"...").unwrap_or_default();
         str::from_utf8(comment.trim_ascii()).unwrap_or_default()

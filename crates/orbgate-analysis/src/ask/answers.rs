@@ -211,7 +211,7 @@ pub struct Who<'a> {
 /// A token, and its decision.
 #[derive(Debug, Serialize)]
 pub struct Asker<'e> {
-    /// The name from the input, or `line N` if there is none.
+    /// The name from the input, or `line N` if there isn't one.
     pub name: String,
     /// Its position, from 1.
     pub line: u64,

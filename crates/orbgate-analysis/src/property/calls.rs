@@ -42,8 +42,8 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// The paths with as many segments as this template, as a shape; `None` if there are none. If only one template is
-    /// meant, there are none for other templates.
+    /// The paths with as many segments as this template, in the form of a shape; `None` if there aren't any. If only one template is
+    /// meant, other templates have none.
     pub(super) fn like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
         self.form_like(template)
             .filter(|own| !self.is_template || own == template)

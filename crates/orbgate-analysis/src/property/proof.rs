@@ -297,7 +297,7 @@ impl<'e, 'p> Search<'e, 'p> {
         Ok(reached)
     }
 
-    /// The same, but fails if there are none.
+    /// The same, but fails if there aren't any.
     fn named(&self, calls: &[Calls]) -> Result<Reached<'e>, String> {
         match calls {
             [] => Err("it names no calls".to_owned()),

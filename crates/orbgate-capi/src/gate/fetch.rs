@@ -51,7 +51,7 @@ unsafe impl Sized32 for OrbgateFetchInfo {
     const FIRST_SIZE: usize = first_size(40, 32);
 }
 
-/// Returns the next fetch; `*out` is null if there is none. Call it after each other call until it returns
+/// Returns the next fetch; `*out` is null if there isn't one. Call it after each other call until it returns
 /// null.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_fetch_free`.

@@ -32,7 +32,7 @@ pub struct OrbgateIssuerStatus {
     pub struct_size: u32,
     /// The number of usable keys. If it is 0, every token of the issuer is rejected.
     pub key_count: u32,
-    /// When the keys were fetched, on the monotonic clock; 0 if there are none.
+    /// When the keys were fetched, on the monotonic clock; 0 if there aren't any.
     pub fetched_ms: u64,
     /// The issuer.
     pub issuer: OrbgateStr,

@@ -23,7 +23,7 @@ fn the_configuration_is_used() {
     assert_ne!(header(other), header(config()));
 }
 
-/// Who frees what, which threads, does it allocate, does it block, what does it cost?
+/// Each function documents ownership, thread safety, allocation, blocking and cost.
 #[test]
 fn every_function_states_its_contract() {
     let header = header(config());

@@ -31,7 +31,7 @@ struct Probe<'p> {
 }
 
 /// Probes a proxy whose backend is at `backend`, with a token that may make at least one call. Returns the findings,
-/// one sentence each; empty if there are none.
+/// one sentence each; empty if there aren't any.
 ///
 /// # Errors
 ///

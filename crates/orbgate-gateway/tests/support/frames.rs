@@ -51,7 +51,7 @@ pub(crate) struct Seen {
     /// 0: no head came.
     pub(crate) status: u16,
     pub(crate) data: Vec<u8>,
-    /// Why the connection is told to end.
+    /// Why the connection is asked to end.
     pub(crate) gone: Option<u32>,
 }
 

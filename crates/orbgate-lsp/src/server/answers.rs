@@ -1,4 +1,4 @@
-//! The answers about documents.
+//! Responses to requests about documents.
 
 use core::ops::Range as Span;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use crate::text::Encoding;
 use crate::{diagnostics, fixes, hover, layout, navigation};
 
 impl Server<'_> {
-    /// A document that has been looked at.
+    /// A document that has been checked.
     pub(super) fn seen(&mut self, uri: &Uri) -> Answer<&Document> {
         self.publish(&uri.0)
             .map_err(|failed| error(ErrorCodes::InternalError, failed.to_string()))?;
@@ -26,7 +26,7 @@ impl Server<'_> {
         })
     }
 
-    /// The name at a position of a document, if its last valid text has it.
+    /// The name at a position in a document, if its last valid contents include the name.
     fn name_at(&mut self, uri: &Uri, position: Position) -> Answer<Option<At<'_>>> {
         let encoding = self.encoding;
         let document = self.seen(uri)?;
@@ -151,12 +151,12 @@ impl Server<'_> {
     }
 }
 
-/// A name at the location where the client asks for it.
+/// A name at the requested position.
 struct At<'d> {
     uri: &'d Uri,
     valid: &'d Valid,
     name: &'d Name,
-    /// Where it is in the current text.
+    /// The range in the current contents.
     range: Range,
 }
 

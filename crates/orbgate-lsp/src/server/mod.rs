@@ -1,4 +1,4 @@
-//! The server: the life of a session, and which function answers what.
+//! The server: the life cycle of a session, and the dispatch of messages.
 
 mod answers;
 
@@ -30,21 +30,21 @@ use crate::{diagnostics, navigation};
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The client asked the server to shut down, and left: exit code 0.
+    /// The client requested a shutdown and then exited: exit code 0.
     Orderly,
-    /// The client left without that: exit code 1, as the protocol requires.
+    /// The client exited without that: exit code 1, as the protocol requires.
     Abrupt,
 }
 
-/// How many messages wait between the two threads; the client's pipe holds the rest.
+/// How many messages wait between the two threads; further ones wait in the client's pipe.
 const WAITING: usize = 64;
 
-/// Serves one client until it leaves. A thread of its own reads `input` and ends with that stream: it may outlive the
-/// session while a client that has sent `exit` keeps the stream open.
+/// Serves one client until it exits. A separate thread reads `input` until the end of that stream. It can outlive the
+/// session if a client keeps the stream open after sending `exit`.
 ///
 /// # Errors
 ///
-/// Those of the streams, and [`io::ErrorKind::InvalidData`] if the input breaks the protocol.
+/// Errors of the streams, and [`io::ErrorKind::InvalidData`] if the input violates the protocol.
 pub fn serve(mut input: impl BufRead + Send + 'static, output: &mut dyn Write) -> io::Result<End> {
     let (sender, receiver) = mpsc::sync_channel(WAITING);
     thread::spawn(move || {
@@ -79,7 +79,7 @@ struct Server<'o> {
     documents: BTreeMap<String, Document>,
 }
 
-/// An answer, or why there is none.
+/// A result, or an error.
 type Answer<T> = Result<T, Error>;
 
 impl<'o> Server<'o> {
@@ -98,8 +98,7 @@ impl<'o> Server<'o> {
         let mut queue = Queue::default();
         let mut open = true;
         loop {
-            // Everything that has arrived is queued before the next message is handled: that one may be needless by
-            // now.
+            // Queues everything that has arrived before handling the next message, which might be obsolete by now.
             while open {
                 match receiver.try_recv() {
                     Ok(message) => queue.push(message?),
@@ -130,7 +129,7 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// A document that was not looked at yet.
+    /// A document that hasn't been checked yet.
     fn unseen(&self) -> Option<String> {
         let mut documents = self.documents.iter();
         let unseen = documents.find(|(_, document)| document.found.is_none());
@@ -150,7 +149,7 @@ impl<'o> Server<'o> {
                 let (method, id, params) = message.into_parts();
                 let params = params.unwrap_or_default();
                 match id {
-                    // An answer, although the server asks nothing.
+                    // A response, although the server sends no requests.
                     _ if method.is_empty() => Ok(()),
                     None => self.note(&method, params),
                     Some(id) => match self.gate(&method, waiting.fate) {
@@ -162,7 +161,7 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// Whether a request may be answered at all; if not, the error.
+    /// Fails if a request may not be handled now.
     fn gate(&self, method: &str, fate: Fate) -> Answer<()> {
         let initialize = LspRequestMethod::from(method) == InitializeRequest::METHOD;
         match (fate, self.stage) {
@@ -230,7 +229,7 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// Handles a notification of the client, which gets no answer.
+    /// Handles a notification from the client, which gets no response.
     fn note(&mut self, method: &str, params: Value) -> io::Result<()> {
         if self.stage != Stage::Running {
             return Ok(());
@@ -282,7 +281,7 @@ impl<'o> Server<'o> {
     }
 
     fn initialize(&mut self, params: &Value) -> Answer<InitializeResult> {
-        // Only what is needed is read, because clients send many other members.
+        // Reads only the needed members, because clients send many others.
         let at = |pointer: &str| params.pointer(pointer).cloned().unwrap_or_default();
         let settings = Settings::read(&at("/initializationOptions"));
         self.settings = settings.map_err(|message| {
@@ -326,7 +325,7 @@ impl<'o> Server<'o> {
         })
     }
 
-    /// Looks at a document, unless that was done, and sends what was found.
+    /// Checks a document, unless that was already done, and sends the results.
     fn publish(&mut self, uri: &str) -> io::Result<()> {
         let Some(document) = self.documents.get_mut(uri) else {
             return Ok(());
@@ -353,7 +352,7 @@ impl<'o> Server<'o> {
         })
     }
 
-    /// Shows a message to the person.
+    /// Shows a message to the user.
     fn show(&mut self, message: String) -> io::Result<()> {
         self.tell::<ShowMessageNotification>(ShowMessageParams {
             kind: MessageType::Error,
@@ -365,7 +364,7 @@ impl<'o> Server<'o> {
         wire::write(self.output, &RequestObject::from_notification::<N>(params))
     }
 
-    /// Answers a request whose parameters are in order.
+    /// Handles a request after parsing its parameters.
     fn answer<R: Request>(
         &mut self,
         id: Id,

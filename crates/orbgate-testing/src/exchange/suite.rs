@@ -46,7 +46,7 @@ pub struct Sent {
     pub bytes: Vec<u8>,
     pub method: Vec<u8>,
     pub target: Vec<u8>,
-    /// Kind and scopes of its token; none if there is none, or it is to be refused.
+    /// Kind and scopes of its token; none if there isn't one, or it is to be refused.
     pub token: Option<(String, String)>,
 }
 

@@ -77,7 +77,7 @@ impl<'t> Path<'t> {
         }
     }
 
-    /// The segments; `/` alone has none.
+    /// The segments. The path `/` has no segments.
     pub(crate) fn segments(&self) -> impl ExactSizeIterator<Item = &'t [u8]> + '_ {
         let positions = self.positions.get(..self.count).unwrap_or(&self.positions);
         let slice = |[start, end]: [u16; 2]| self.target.get(start.into()..end.into());
