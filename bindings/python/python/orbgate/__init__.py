@@ -1,4 +1,4 @@
-"""Which scope does this route need, may this token call it, does it consume orbs, and why? One call.
+"""Decides which scope a route needs, whether a token may call it, whether it consumes orbs, and why.
 
 >>> from orbgate import Policy, Token
 >>> policy = Policy.external()
@@ -96,12 +96,12 @@ __all__ = [
     "report",
 ]
 
-# Tracebacks and pickles name them as users do.
+# Tracebacks and pickles show the names that users import.
 for _class in (ConfigError, Detail, Effect, InternalError, NoPropertyError, NoRouteError, OrbgateError, Policy, PolicyError, PropertyError, PropertyWarning, Reason, TableError, TokenKind):
     _class.__module__ = __name__
 
 
-# Modules that are imported when they are asked for.
+# Modules that are imported on first use.
 _MODULES = ("audit", "logs", "openapi")
 
 
@@ -110,7 +110,8 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module(f"{__name__}.{name}")
-    # The answers' types need `typing`, which takes longer to import than all the rest: only when asked for.
+    # The types of results need `typing`, whose import takes longer than everything else, so they are loaded on first
+    # use.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
     from . import _explain, _property, _questions, _report, _rows, _versions

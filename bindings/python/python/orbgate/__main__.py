@@ -1,4 +1,4 @@
-"""`python -m orbgate`: what the package does from a command line."""
+"""The package's command line, `python -m orbgate`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FINE, COULD_NOT_RUN = 0, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command; the answer is its exit code."""
+    """Runs a command. Returns its exit code."""
     called = os.path.splitext(os.path.basename(sys.argv[0]))[0]
     name = called if called == "orbgate-py" else "python -m orbgate"
     parser = argparse.ArgumentParser(prog=name, description="Ask a scope and orb policy about logs.")
@@ -28,14 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verify.add_to(commands)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show a character, and file names that are no text.
+        # For terminals that can't show a character, and file names that aren't valid text.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         found: int = options.run(options)
         sys.stdout.flush()
         return found
     except BrokenPipeError:
-        # Nobody reads any more, as in `… | head`; the interpreter must not try once more at its end.
+        # The output was closed, as in `… | head`. The interpreter must not write again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return COULD_NOT_RUN
     except PolicyError as error:

@@ -16,7 +16,7 @@ class OrbgateError(Exception):
 
 
 class PolicyError(OrbgateError, ValueError):
-    """A policy that cannot be used, with every error found in it, in the order of the file.
+    """An invalid policy, with all its errors in the order of the file.
 
     >>> from orbgate import Policy
     >>> Policy.from_yaml("orbgate: 2\\napis: {}")
@@ -48,7 +48,7 @@ class PolicyError(OrbgateError, ValueError):
 
 
 class PropertyError(OrbgateError, AssertionError):
-    """A property that does not hold: `witnesses` are requests that are allowed against it, never none.
+    """A property that doesn't hold. `witnesses` are the allowed requests that violate it; never empty.
 
     >>> from orbgate import Policy
     >>> Policy.external().assert_never("GET /api/v1/external/account", kind="organisation")
@@ -67,7 +67,7 @@ class PropertyError(OrbgateError, AssertionError):
 
 
 class NoPropertyError(OrbgateError, ValueError):
-    """What is stated can neither hold nor not: it is written otherwise than a property, or names what the policy does not have.
+    """A property that can't be checked: it has a syntax error, or names something that the policy doesn't define.
 
     >>> from orbgate import Policy
     >>> Policy.external().assert_never("GET /api/v2/*")
@@ -78,15 +78,17 @@ class NoPropertyError(OrbgateError, ValueError):
 
 
 class PropertyWarning(UserWarning):
-    """A property that holds though it says little, as of callers who may call nothing at all."""
+    """A property that holds trivially, for example because its callers may call nothing at all."""
 
 
 class ConfigError(PolicyError):
-    """A file of issuers that cannot be used, with every error found in it, in the order of the file."""
+    """An invalid token configuration, with all its errors in the order of the file."""
 
 
 class NoRouteError(OrbgateError, LookupError):
-    """There is no such route or scope; `decision` says why, `methods` what the path does declare."""
+    """A call that reaches no route, or an unknown scope. `decision` gives the reason, and `methods` the methods that the
+    path declares.
+    """
 
     def __init__(
         self, message: str, decision: Decision | None = None, methods: Iterable[str] = ()
@@ -101,11 +103,13 @@ class NoRouteError(OrbgateError, LookupError):
 
 
 class TableError(OrbgateError, ValueError):
-    """A table that cannot be decided: a column that is missing or not text, a stream that was read before, a log that breaks off."""
+    """A table that can't be decided: a column that is missing or not text, a stream that was already read, or an
+    incomplete log.
+    """
 
 
 class InternalError(OrbgateError, RuntimeError):
-    """An error of this package: what was asked is not answered, and nothing is allowed by it."""
+    """A bug in this package. The call returns no result, so nothing is allowed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

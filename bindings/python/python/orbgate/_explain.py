@@ -1,4 +1,4 @@
-"""The whole way of one decision: named tuples."""
+"""Explains a decision step by step, in named tuples."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 class TargetRule(NamedTuple):
-    """A rule of the target. `rule` is its number in ARCHITECTURE.md, as "P10"; `state` is "pass", "fail" or "not_reached".
+    """A rule for targets. `rule` is its number in ARCHITECTURE.md, for example "P10"; `state` is "pass", "fail" or
+    "not_reached".
 
-    It passes where all of it was tried and holds; it is not reached where the call was denied before that.
+    A rule passes if it was checked completely and is satisfied. It isn't reached if the call was denied before that.
     """
 
     rule: str
@@ -23,7 +24,8 @@ class TargetRule(NamedTuple):
 
 
 class NearMiss(NamedTuple):
-    """A route that nearly decides a call: why it does not, and `meant`, a target that it decides, where the call's seems misspelt.
+    """A route that almost matches a call, with the difference. `meant` is a target that the route decides, if the call's
+    target seems to be misspelt.
 
     `line` and `column` are the route's location in the policy.
     """
@@ -36,12 +38,12 @@ class NearMiss(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """A decision and how it came about.
+    """A decision and the steps that led to it.
 
-    `missing_step` is which of the two steps to its scope a denied call lacks: "not_declared", "not_requested", "both",
-    "token_older", "token_kind" or "not_known"; None where no step is missing. `orbs_if_allowed` is what a denied call would consume if
-    a user's token with the scope made it, None where no token may make it. `in_order` is how many bytes of a malformed target are in
-    order. `rules` and `near` are empty where a scope was asked about.
+    `missing_step` is the step that is missing for a denied call's scope: "not_declared", "not_requested", "both",
+    "token_older", "token_kind" or "not_known"; None if no step is missing. `orbs_if_allowed` is what a denied call
+    would consume if a user's token with the scope made it; None if no token may make it. `in_order` is the length of
+    a malformed target's valid prefix in bytes. `rules` and `near` are empty for a decision by scope.
     """
 
     decision: Decision
@@ -53,7 +55,7 @@ class Explanation(NamedTuple):
 
 
 def explanation(found: dict[str, Any]) -> Explanation:
-    """The answer of the native module, named."""
+    """Converts the native module's result to named tuples."""
     rules = (TargetRule(f"P{number}", Detail(detail), state) for number, detail, state in found["rules"])
     near = (NearMiss(**row) for row in found["near"])
     return Explanation(**{**found, "rules": Rows(TargetRule, rules), "near": Rows(NearMiss, near)})

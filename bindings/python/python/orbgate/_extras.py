@@ -1,4 +1,4 @@
-"""What the package can use and does not need."""
+"""Optional dependencies of the package."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def needs(module: str, extra: str) -> Any:
-    """Imports what an extra of the package brings.
+    """Imports a module that an extra of the package installs.
 
-    Raises `ImportError`, which names the extra, where it is not installed.
+    Raises `ImportError`, which names the extra, if it isn't installed.
     """
     try:
         return importlib.import_module(module)
@@ -27,7 +27,9 @@ def needs(module: str, extra: str) -> Any:
 
 
 def _packages(extra: str) -> str:
-    """What an extra brings, as a shell takes it: by name, because the package itself may come from a wheel or a folder."""
+    """The packages of an extra, quoted for a shell. They are listed by name, because this package might come from a
+    wheel or a folder.
+    """
     needed = (line.partition(";") for line in metadata.requires("orbgate") or [])
     marked = (f"extra == '{extra}'", f'extra == "{extra}"')
     return shlex.join(package.strip() for package, _, marker in needed if marker.strip() in marked)

@@ -1,4 +1,4 @@
-"""The policy, the one class to ask."""
+"""The policy, which is the main class of the package."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ if TYPE_CHECKING:
 
     _Name = TypeVar("_Name")
 else:
-    # Importing `typing` takes longer than importing all the rest.
+    # Importing `typing` takes longer than importing everything else.
     def overload(function):
         return function
 
 
 class Policy(_native.Policy):
-    """A policy: route → scope → orbs, compiled and immutable; share it between threads as you like.
+    """A compiled, immutable policy: route → scope → orbs. You can share it between threads.
 
-    Equal where the digests are. Pickles, copies and processes carry the policy's own text.
+    Policies with the same digest are equal. Pickles and copies, including those in other processes, contain the
+    policy's YAML.
     """
 
     __slots__ = ()
@@ -54,15 +55,16 @@ class Policy(_native.Policy):
     def from_yaml(cls, text: str | bytes) -> Policy:
         """Reads a policy.
 
-        Raises `PolicyError` with every error of it.
+        Raises `PolicyError` with all errors.
         """
         return cls(text)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Policy:
-        """Reads a policy's file, a regular one: a pipe would make its reader wait.
+        """Reads a policy from a regular file. Other files, such as pipes, are rejected, because reading them could
+        block.
 
-        Raises `PolicyError` with every error of it, and `OSError` where it cannot be read.
+        Raises `PolicyError` with all errors, and `OSError` if the file can't be read.
         """
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -81,19 +83,24 @@ class Policy(_native.Policy):
         token: Token | None = None,
         threads: int | None = None,
     ) -> DecisionTable:
-        """Decides every row of a table: millions of rows a second, without the interpreter's lock.
+        """Decides every row of a table: millions of rows per second, without the interpreter's lock.
 
-        `data` is anything with the Arrow C interface: a table of pyarrow, polars, pandas or duckdb, a batch, a stream,
-        a column of structs. `columns` are the names that it has for `method`, `target`, `kind`, `scopes` and
-        `allow_bonus_orbs_use`, by default these names. The flag's column may be absent, which is false; it holds booleans, or
-        text such as `true` and `no`. The others hold text in any of Arrow's encodings, and `scopes` may hold lists of text. A
-        dictionary is decided once for each combination of its entries. What else the table has is not looked at. `kind`, `scopes` and `allow_bonus_orbs_use` are one value for all
-        rows instead of the column; `token` is one kind with its scopes. `threads` is how many work at once, by default
-        and at most one for each processor.
+        `data` is any object with the Arrow C interface: a table of pyarrow, polars, pandas or duckdb, a batch, a
+        stream, or a column of structs. `columns` maps `method`, `target`, `kind`, `scopes` and `allow_bonus_orbs_use`
+        to the table's column names, which are the same by default. Other columns are ignored.
 
-        The answer has a row for each row, in their order. A row whose method or target is null is malformed, one whose
-        kind is null has no token. Raises `TableError` where a column is missing, is there twice or is not text, where a
-        flag is neither true nor false, and where a stream has been read before; `ValueError` where the arguments do not fit.
+        The column `allow_bonus_orbs_use` is optional (default: false). It contains booleans, or strings such as
+        `true` and `no`. The other columns contain strings in any Arrow encoding, and `scopes` can also contain lists
+        of strings. Dictionary-encoded columns are decided once for each combination of their entries.
+
+        `kind`, `scopes` and `allow_bonus_orbs_use` set one value for all rows and replace the column. `token` sets
+        one kind with its scopes. `threads` is the number of threads, by default and at most one per processor.
+
+        The result has one row for each row of the table, in the same order. A row whose method or target is null is
+        malformed, and a row whose kind is null has no token.
+
+        Raises `TableError` if a column is missing, occurs twice or isn't text, if a flag is neither true nor false,
+        or if a stream was already read. Raises `ValueError` if the arguments are inconsistent.
         """
         if threads is not None:
             # True is an int, too.
@@ -101,18 +108,18 @@ class Policy(_native.Policy):
                 raise TypeError(f"`threads` must be an int, not {type(threads).__name__}")
             if threads < 1:
                 raise ValueError(f"`threads` must be at least 1, not {threads}")
-            # There are never as many processors.
+            # No machine has as many processors.
             threads = min(threads, 1 << 16)
         if token is not None and not (kind is scopes is None):
             raise ValueError("`token` has a kind and scopes, so `kind` and `scopes` must be absent")
-        # A token has both, so no column is looked for.
+        # A token has both, so no column is needed.
         carried = {"kind": kind, "scopes": scopes} if token is None else {"kind": "", "scopes": ""}
         data, names = of_table(data, columns, {**carried, "allow_bonus_orbs_use": allow_bonus_orbs_use})
         values = {"kind": kind_of(kind), "scopes": scopes, "allow_bonus_orbs_use": allow_bonus_orbs_use}
         return _native.decide_table(self, data, names, values, token, threads)
 
     def routes(self, scope: str | None = None) -> Rows[Route]:
-        """Every route, or those of one scope, in the order of the policy file.
+        """All routes, or those of one scope, in the order of the policy file.
 
         >>> [str(route) for route in Policy.external().routes("delete:keys")]
         ['DELETE /api/v1/external/keys/{keyId}']
@@ -126,7 +133,7 @@ class Policy(_native.Policy):
         return Rows(Route, (Route(**row) for row in rows))
 
     def scopes(self) -> Rows[Scope]:
-        """Every scope, in the order of the policy file."""
+        """All scopes, in the order of the policy file."""
         from ._questions import Scope
         from ._rows import Rows
 
@@ -134,16 +141,16 @@ class Policy(_native.Policy):
         return Rows(Scope, (Scope(**row) for row in rows))
 
     def table(self) -> Rows[TableRow]:
-        """The whole table: one row for each route, and one for each scope that has none."""
+        """The whole table: one row for each route, and one for each scope without routes."""
         from ._questions import TableRow
         from ._rows import Rows
 
         return Rows(TableRow, (TableRow(**row) for row in _native.table_rows(self)))
 
     def route_of(self, method: str | bytes, target: str | bytes) -> Route:
-        """The route that a call reaches, and with it the scope that it needs.
+        """The route that a call reaches. It names the scope that the call needs.
 
-        Raises `NoRouteError`, which says why, where it reaches none.
+        Raises `NoRouteError`, which gives the reason, if the call reaches no route.
 
         >>> Policy.external().route_of("GET", "/api/v1/external/models/7").scope
         'read:models'
@@ -160,9 +167,9 @@ class Policy(_native.Policy):
         return Route(**row)
 
     def reach(self, token: Token) -> Rows[Reach]:
-        """Everything that a token may call, and what of it consumes orbs.
+        """Everything that a token can call, and what each call consumes.
 
-        Routes in the order of the policy file, and scopes without routes, which are asked for by scope.
+        Lists routes in the order of the policy file, and scopes without routes, which are decided by scope.
         """
         from ._questions import Reach
         from ._rows import Rows
@@ -196,12 +203,14 @@ class Policy(_native.Policy):
         by: str | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> LeastScopes | dict[str | None, LeastScopes]:
-        """The least set of scopes with which a token may make these calls, each a method and a target.
+        """The least set of scopes with which a token can make these calls, each a method and a target.
 
-        It is irreducible: without any one of them, the call that is its evidence is denied. `kind` is whose token it is, by
-        default a user's. Every call counts, also one that was denied when it was made: for the least with which all that was allowed still is,
-        give only the calls that were, or ask `orbgate.audit.privileges`. `calls` may be a table, as for `decide_table`, whose `columns` and `kind` these are; with `by`, the
-        name of a column of text, the answer has the least set for each of its texts, as for each caller.
+        The set is irreducible: if any scope is removed, the call that is its evidence is denied. `kind` is the kind
+        of token; by default, a user's token. Every call counts, even one that was denied when it was made. To find
+        the least set that keeps all allowed calls allowed, pass only those calls, or use `orbgate.audit.privileges`.
+
+        `calls` can also be a table, as for `decide_table`, with the same `columns` and `kind`. With `by`, the name of
+        a text column, the result contains the least set for each value in that column, for example for each caller.
 
         >>> calls = [("GET", "/api/v1/external/orbs"), ("POST", "/api/v1/external/voxies")]
         >>> Policy.external().least_scopes(calls).scope
@@ -253,12 +262,13 @@ class Policy(_native.Policy):
         kind: TokenKind | str | None = None,
         scopes: str | None = None,
     ) -> Rows[ScopeUse] | Rows[ScopeUseBy]:
-        """How often the scopes of a log's tokens were granted, and how often used.
+        """How often the scopes of a log's tokens were granted and used.
 
-        `calls` is a table, as for `decide_table`, whose `columns`, `kind` and `scopes` these are; or calls one by one, each
-        method, target, kind, scopes (as for `Token`) and, if you like, how often it was made. Scopes that are granted and never used are
-        those whose `used` is 0. A token of an unknown kind is refused, and was granted nothing. With `by`, the name of a column of text, rows are told apart by it: who holds a scope, and
-        uses it or not.
+        `calls` is a table, as for `decide_table`, with the same `columns`, `kind` and `scopes`. It can also be an
+        iterable of calls: method, target, kind, scopes (as for `Token`) and, optionally, how often the call was made.
+        Scopes whose `used` is 0 were granted but never used. A token of unknown kind is rejected, so its scopes grant
+        nothing. With `by`, the name of a text column, rows are grouped by that column, so you can see which callers
+        use a scope.
 
         >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
@@ -280,7 +290,7 @@ class Policy(_native.Policy):
     def _usage(
         self, calls: ArrowStream | ArrowArray, by: str | None, columns: Mapping[str, str] | None, kind: str | None, scopes: str | None
     ) -> list[tuple[str | None, list[dict[str, Any]]]]:
-        """The rows of `scope_usage` as they come, which a log of many callers has many of."""
+        """The raw rows of `scope_usage`. A log with many callers has many of them."""
         values = {"kind": kind, "scopes": scopes, "allow_bonus_orbs_use": False}
         data, names = of_table(calls, columns, values, by)
         return _native.scope_usage_of_table(self, data, names, values, by)
@@ -288,7 +298,7 @@ class Policy(_native.Policy):
     def who_may(
         self, method: str | bytes, target: str | bytes, tokens: Mapping[_Name, Token]
     ) -> dict[_Name, Decision]:
-        """Whose token may make a call: the names of these tokens, each with its decision.
+        """The tokens that may make a call: their names, each with its decision.
 
         >>> tokens = {"ann": Token("user", "read:orbs"), "bob": Token("user", "read:keys")}
         >>> list(Policy.external().who_may("GET", "/api/v1/external/orbs", tokens))
@@ -308,8 +318,9 @@ class Policy(_native.Policy):
         requested: str | bytes | None = None,
         allow_bonus_orbs_use: bool = False,
     ) -> Explanation:
-        """The whole way of a decision: the target's rules, the routes that nearly decide the call, and the step to its scope that is
-        missing, as far as the scopes `declared` by the application and `requested` by it tell. The answer of `orbgate explain`.
+        """Explains a decision: the rules for the target, routes that almost match the call, and the missing step to the
+        scope, as far as the scopes that the application `declared` and `requested` show it. The result of
+        `orbgate explain`.
 
         >>> found = Policy.external().explain("GET", "/api/v1/external/voxie/7", Token("user", "read:voxies"))
         >>> found.decision.reason, found.near[0].meant
@@ -330,13 +341,13 @@ class Policy(_native.Policy):
         requested: str | bytes | None = None,
         allow_bonus_orbs_use: bool = False,
     ) -> Explanation:
-        """The same for a scope that is asked about without a route."""
+        """Explains a decision by scope, without a route."""
         from ._explain import explanation
 
         return explanation(_native.explain_scope(self, scope, token, declared, requested, allow_bonus_orbs_use))
 
     def diff(self, new: Policy) -> Diff:
-        """What a new policy changes, each change with a request that shows it.
+        """The changes in a new policy, each with a request that shows it.
 
         >>> old = Policy.from_yaml("{orbgate: 1, apis: {a: {base_path: '', scopes: {read: {orbs: 5, routes: [GET /a]}}}}}")
         >>> new = Policy.from_yaml("{orbgate: 1, apis: {a: {base_path: '', scopes: {read: {orbs: 2, routes: [GET /a]}}}}}")
@@ -354,9 +365,9 @@ class Policy(_native.Policy):
         return Diff(found["verdict"], found["widens"], found["complete"], Rows(Change, rows), found["left_out"])
 
     def lint(self) -> Rows[Finding]:
-        """What is legal in the policy's text and likely not meant: the codes are those of `orbgate lint`.
+        """Finds likely mistakes in the policy. The codes are those of `orbgate lint`.
 
-        Raises `OrbgateError` where too much was found to list it all.
+        Raises `OrbgateError` if there are too many findings to list them all.
         """
         from ._rows import Rows
         from ._versions import Finding
@@ -367,11 +378,12 @@ class Policy(_native.Policy):
         return Rows(Finding, (Finding(**row) for row in found))
 
     def laid_out(self) -> str:
-        """The policy's text as `orbgate fmt` lays it out."""
+        """The policy, formatted by `orbgate fmt`."""
         return _native.lay_out(self.text)
 
     def test(self, cases: str | bytes) -> Rows[CaseResult]:
-        """Puts the cases of a test file to the policy, and proves its properties; the file may name another policy, which is not looked at.
+        """Runs the cases of a test file with this policy, and proves its properties. If the file names another policy,
+        that is ignored.
 
         >>> found = Policy.external().test("orbgate_test: 1\\ncases: [GET /api/v1/external/orbs | user read:orbs | allow free]")
         >>> [(case.passed, case.differences) for case in found]
@@ -386,7 +398,7 @@ class Policy(_native.Policy):
         return Rows(CaseResult, (CaseResult(**row) for row in rows))
 
     def properties(self, cases: str | bytes) -> Rows[PropertyResult]:
-        """Proves or refutes the properties of a test file, each with the requests against it.
+        """Proves or refutes the properties of a test file, each with the requests that violate it.
 
         >>> [found] = Policy.external().properties("orbgate_test: 1\\nproperties: [at most 0 orbs | any read:orbs | '*']")
         >>> found.holds, found.rules, found.witnesses[0].requests[0].target
@@ -408,22 +420,26 @@ class Policy(_native.Policy):
     ) -> None:
         """Proves that none of these callers may call any of these routes, with any request.
 
-        "METHOD /items/{id}" and "/items/{id}" mean a route of the policy, and the calls that it decides. With "*" in place of "{id}" they mean
-        paths, whichever routes decide them: a segment "*" is any one, at the end one or more. "scope SCOPE" is a scope asked for
-        without a route, and "*" is everything. The callers have a
-        token of this kind, or of any, with these scopes and no others, or with any; `scopes=""` is a token without scopes.
+        "METHOD /items/{id}" and "/items/{id}" mean a route of the policy, and the calls that it decides. With "*" in
+        place of "{id}", they mean paths, whichever routes decide them: a segment "*" is any one segment, and a final
+        "*" is one or more segments. "scope SCOPE" is a scope without a route, and "*" is everything.
+
+        The callers have a token of this kind, or of any kind, with exactly these scopes, or with any. `scopes=""` is
+        a token without scopes.
 
         >>> Policy.external().assert_never("scope write:inference", kind="organisation")
 
-        Raises `PropertyError` with the requests against it, and `NoPropertyError` if it says nothing about the policy. If it holds and
-        says little, as of callers who may call nothing at all, it warns: `PropertyWarning`. So does each of the three that follow.
+        Raises `PropertyError` with the requests that violate the property, and `NoPropertyError` if it doesn't apply
+        to the policy. If the property holds trivially, for example because the callers may call nothing at all, it
+        warns with `PropertyWarning`. The next three methods do the same.
         """
         self._prove("never", 0, kind, scopes, _texts(route))
 
     def assert_only(
         self, scopes: str | Iterable[str] | None, routes: str | Iterable[str], *, kind: TokenKind | str | None = None
     ) -> None:
-        """Proves that callers with these scopes may call nothing but these routes; without routes, that they may call nothing.
+        """Proves that callers with these scopes may call only these routes or, without routes, that they may call
+        nothing.
 
         >>> Policy.external().assert_only("read:account", ["GET /api/v1/external/account"])
         """
@@ -437,7 +453,7 @@ class Policy(_native.Policy):
         kind: TokenKind | str | None = None,
         scopes: str | Iterable[str] | None = None,
     ) -> None:
-        """Proves that no call of these that these callers may make consumes more orbs, or orbs without a stated amount.
+        """Proves that these calls by these callers never consume more orbs than this, or orbs without a stated amount.
 
         >>> Policy.external().assert_orbs_at_most(0, "GET /api/v1/external/account")
         """
@@ -446,7 +462,7 @@ class Policy(_native.Policy):
     def assert_apart(
         self, one: str, other: str, *, kind: TokenKind | str | None = None, scopes: str | Iterable[str] | None = None
     ) -> None:
-        """Proves that none of these callers may call both, or without `scopes`, that no single scope opens both.
+        """Proves that none of these callers may call both or, without `scopes`, that no single scope allows both.
 
         >>> Policy.external().assert_apart("GET /api/v1/external/account", "POST /api/v1/external/voxies")
         """
@@ -468,7 +484,7 @@ class Policy(_native.Policy):
             warnings.warn(f"{claim}: {warning}", PropertyWarning, stacklevel=3)
 
     def coverage(self, *cases: str | bytes) -> Coverage:
-        """What the cases of test files cover of the policy: only those that pass count.
+        """The coverage of the policy by the cases of test files. Only passing cases count.
 
         >>> found = Policy.external().coverage("orbgate_test: 1\\ncases: [GET /api/v1/external/orbs | user read:orbs | allow]")
         >>> [(row.name, row.lacking) for row in found.rows if any(row.outcomes.values())]
@@ -502,12 +518,12 @@ def _shown(text: str | bytes) -> str:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Opening a pipe would wait for its writer."""
+    """Opens without blocking: opening a pipe would wait for its writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _restore(cls: type[Policy], text: bytes | None, digest: str) -> Policy:
-    """A policy from its pickle; another release of this package may not have the same built-in one."""
+    """Restores a policy from a pickle. Another release of this package might have a different built-in policy."""
     policy = cls(text)
     if policy.digest != digest:
         raise OrbgateError(f"the pickle is of another policy: {digest}, and this is {policy.digest}")

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 class Allowed(NamedTuple):
-    """A request that is allowed: a method and a target, or else a scope; `rule` is what allows it, at this location of the policy."""
+    """An allowed request: a method and a target, or else a scope. `rule` is the rule that allows it, at this location in
+    the policy.
+    """
 
     method: str | None
     target: str | None
@@ -23,7 +25,9 @@ class Allowed(NamedTuple):
 
 
 class Witness(NamedTuple):
-    """A token, and the requests that it may make against a property: one, or the two that should be apart."""
+    """A token, and the requests that it may make although a property forbids them: one request, or the two that should
+    be apart.
+    """
 
     token: Token
     requests: tuple[Allowed, ...]
@@ -34,10 +38,12 @@ class Witness(NamedTuple):
 
 
 class PropertyResult(NamedTuple):
-    """A property of a test file, whether it holds for all requests, and how many `rules` of the policy it is about.
+    """A property in a test file, whether it holds for all requests, and the number of `rules` of the policy that it
+    applies to.
 
-    It holds without `witnesses` and without an `error`. The error says why the property says nothing about the policy; `rules` is None then.
-    A `warning` says why a property that holds says little, as of callers who may call nothing at all. `line` and `column` are its location in the file.
+    It holds if it has no `witnesses` and no `error`. An error explains why the property doesn't apply to the policy;
+    `rules` is then None. A `warning` explains why a property holds trivially, for example because the callers may
+    call nothing at all. `line` and `column` are its location in the file.
     """
 
     text: str
@@ -51,7 +57,7 @@ class PropertyResult(NamedTuple):
 
 
 def witnesses_of(rows: Iterable[dict[str, Any]]) -> tuple[Witness, ...]:
-    """Witnesses, from the native module's."""
+    """Converts the native module's witnesses."""
     return tuple(
         Witness(Token(row["kind"], row["scopes"]), tuple(Allowed(**allowed) for allowed in row["requests"]), row["text"])
         for row in rows

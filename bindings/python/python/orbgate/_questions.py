@@ -1,4 +1,4 @@
-"""What auditors get for answers: named tuples."""
+"""The results of audit questions, as named tuples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Diagnostic(NamedTuple):
-    """One thing that is wrong with a policy, and where; both numbers start at 1, the column counts characters."""
+    """An error in a policy, with its location. Line and column start at 1; the column counts characters."""
 
     line: int
     column: int
@@ -24,7 +24,7 @@ class Diagnostic(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A route and what it needs. `amount` is None where the policy states none."""
+    """A route and its requirements. `amount` is None if the policy states none."""
 
     method: str
     template: str
@@ -40,9 +40,9 @@ class Route(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """A scope and what it opens. `consumes` is None where the policy states no orb column.
+    """A scope and what it allows. `consumes` is None if the policy states no orb column.
 
-    `organisation` is what an organisation's token gets where the scope applies only to a user's token: "deny" or
+    `organisation` is what an organisation's token gets if the scope applies only to a user's token: "deny" or
     "allow_without_scope".
     """
 
@@ -61,7 +61,7 @@ class Scope(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of the table: a route with its scope, or a scope that has no route."""
+    """A row of the table: a route with its scope, or a scope without routes."""
 
     api: str
     scope: str
@@ -74,7 +74,7 @@ class TableRow(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """A call that a token may make; `route` is None for a scope that is asked for without one."""
+    """A call that a token can make; `route` is None for a decision by scope without a route."""
 
     route: str | None
     scope: str
@@ -85,7 +85,7 @@ class Reach(NamedTuple):
 
 
 class Need(NamedTuple):
-    """A scope that is needed: the first call that needs it is the evidence."""
+    """A required scope. The first call that needs it is the evidence."""
 
     scope: str
     method: str
@@ -94,7 +94,7 @@ class Need(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Calls that no scope allows and that are denied alike: the first of them, why, and how many they are."""
+    """Calls with the same denial that no scope allows: the first of them, the denial, and their number."""
 
     method: str
     target: str
@@ -103,21 +103,21 @@ class Refusal(NamedTuple):
 
 
 class LeastScopes(NamedTuple):
-    """The least set of scopes for some calls, whether they were allowed or denied, and the calls that no scope allows, grouped by their denials."""
+    """The least set of scopes for some calls, allowed or denied, and the calls that no scope allows, grouped by denial."""
 
     needs: Rows[Need]
     refusals: Rows[Refusal]
 
     @property
     def scope(self) -> str:
-        """The scopes as the `scope` parameter of an authorization request has them."""
+        """The scopes in the format of the `scope` parameter of an authorization request."""
         return " ".join(sorted(need.scope for need in self.needs))
 
 
 def least_of(
     needs: Iterable[tuple[str, str, str, int]], refusals: Iterable[tuple[str, str, Decision, int]]
 ) -> LeastScopes:
-    """The least set of scopes, from tuples."""
+    """Makes the least set of scopes from tuples."""
     from ._rows import Rows
 
     return LeastScopes(
@@ -126,7 +126,7 @@ def least_of(
 
 
 class ScopeUse(NamedTuple):
-    """How many calls were made with a token that carries the scope, and how many were allowed because of it."""
+    """The number of calls whose token had the scope, and the number of calls that were allowed because of it."""
 
     scope: str
     granted: int
@@ -135,7 +135,7 @@ class ScopeUse(NamedTuple):
 
 
 class ScopeUseBy(NamedTuple):
-    """The same of the calls that have `by` in common, as a caller; None where they have nothing there."""
+    """The same for calls with the same value in the column `by`, such as a caller; None for calls without a value."""
 
     by: str | None
     scope: str

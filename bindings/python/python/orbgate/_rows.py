@@ -1,4 +1,4 @@
-"""Answers that are tables: lists of named tuples that turn into a DataFrame, Markdown or HTML."""
+"""Results that are tables: lists of named tuples, convertible to DataFrames, Markdown and HTML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as _pa  # type: ignore[import-untyped,unused-ignore]
 
-# How many rows a prompt or a notebook shows.
+# The number of rows that a prompt or a notebook shows.
 SHOWN = 10
 SHOWN_IN_HTML = 60
 
@@ -18,7 +18,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class Rows(list[Row]):
-    """A list of named tuples, all of one type.
+    """A list of named tuples of the same type.
 
     >>> from orbgate import Policy, Token
     >>> reach = Policy.external().reach(Token("user", "read:orbs"))
@@ -38,21 +38,21 @@ class Rows(list[Row]):
     @overload
     def __getitem__(self, at: slice) -> Rows[Row]: ...
     def __getitem__(self, at: SupportsIndex | slice) -> Row | Rows[Row]:
-        """A row, or some rows as a table of the same kind."""
+        """A row or, for a slice, a table of the same type."""
         if isinstance(at, slice):
             return Rows(self._type, super().__getitem__(at))
         return super().__getitem__(at)
 
     def where(self, wanted: Callable[[Row], object]) -> Rows[Row]:
-        """The rows for which this is true, as a table of the same kind."""
+        """The rows for which the predicate is true, as a table of the same type."""
         return Rows(self._type, filter(wanted, self))
 
     def sorted(self, key: Callable[[Row], Any] | None = None, *, reverse: bool = False) -> Rows[Row]:
-        """The rows in order, as a table of the same kind; Python's own `sorted` makes a list of them."""
+        """The sorted rows, as a table of the same type. Python's own `sorted` returns a list."""
         return Rows(self._type, sorted(self, key=key or tuple, reverse=reverse))
 
     def copy(self) -> Rows[Row]:
-        """The same rows, in a table that can be changed by itself."""
+        """A copy of the table that can be changed independently."""
         return Rows(self._type, self)
 
     def __repr__(self) -> str:
@@ -70,25 +70,29 @@ class Rows(list[Row]):
         return [dict(zip(self.columns, row)) for row in self]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a DataFrame of pandas, which must be installed; whole numbers and flags stay so where some are missing."""
+        """The rows as a pandas DataFrame. pandas must be installed. Integers and flags keep their types even if values
+        are missing.
+        """
         from ._frames import of_rows
 
         return of_rows(self, self.columns)
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a DataFrame of polars, which must be installed."""
+        """The rows as a polars DataFrame. polars must be installed."""
         import polars
 
         return polars.DataFrame(list(self), schema=list(self.columns), orient="row", infer_schema_length=None)
 
     def to_pyarrow(self) -> _pa.Table:
-        """The rows as a table of pyarrow, which must be installed. Whole numbers of more than 64 bits are decimals, codes are text."""
+        """The rows as a pyarrow table. pyarrow must be installed. Integers of more than 64 bits become decimals, and
+        codes become strings.
+        """
         from ._arrow_rows import of_rows
 
         return of_rows(self, self._type)
 
     def to_markdown(self, columns: Iterable[str] | None = None) -> str:
-        """The rows, or some columns of them, as a table in Markdown."""
+        """The rows as a Markdown table, with all columns or only these."""
         names, rows = self._cells(columns)
         lines = [names, ["---"] * len(names), *([_markdown(cell) for cell in row] for row in rows)]
         head, rule, *body = lines
@@ -96,7 +100,7 @@ class Rows(list[Row]):
         return "\n".join([text[0], f"|{'|'.join(rule)}|", *text[1:]])
 
     def to_html(self, columns: Iterable[str] | None = None) -> str:
-        """The rows, or some columns of them, as a table in HTML."""
+        """The rows as an HTML table, with all columns or only these."""
         from ._html import table
 
         names, rows = self._cells(columns)

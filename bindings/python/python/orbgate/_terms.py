@@ -8,7 +8,7 @@ from . import _native
 
 
 class _Code(str, enum.Enum):
-    """A code that is its text: ``Reason.SCOPE_HELD == "scope_held"``."""
+    """A code that is also a string: ``Reason.SCOPE_HELD == "scope_held"``."""
 
     def __str__(self) -> str:
         return str(self.value)
@@ -18,7 +18,7 @@ class _Code(str, enum.Enum):
 
 
 class Effect(_Code):
-    """What was decided. There is no third: what is not an allow is a denial."""
+    """The effect of a decision. There is no third effect: anything that isn't an allow is a denial."""
 
     # cargo xtask codes: Effect
     DENY = "deny"
@@ -27,7 +27,7 @@ class Effect(_Code):
 
 
 class TokenKind(_Code):
-    """Whose token it is; every request of an unknown kind is denied."""
+    """The kind of a token. Every request with an unknown kind is denied."""
 
     # cargo xtask codes: TokenKind
     UNKNOWN = "unknown"
@@ -59,12 +59,12 @@ class Reason(_Code):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status of a denial; None for the reasons that allow."""
+        """The HTTP status of a denial; None for reasons that allow."""
         return _native.reason(self.value)[1]
 
     @property
     def explanation(self) -> str:
-        """One sentence for a person.
+        """A human-readable sentence.
 
         >>> Reason.SCOPE_MISSING.explanation
         'the token does not carry the required scope'
@@ -73,7 +73,7 @@ class Reason(_Code):
 
 
 class Detail(_Code):
-    """Which rule a malformed request breaks."""
+    """The rule that a malformed request breaks."""
 
     # cargo xtask codes: Detail
     METHOD = "method"
@@ -105,5 +105,5 @@ class Detail(_Code):
 
     @property
     def explanation(self) -> str:
-        """One sentence for a person."""
+        """A human-readable sentence."""
         return _native.detail(self.value)[1]

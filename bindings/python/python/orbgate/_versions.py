@@ -1,4 +1,4 @@
-"""Answers about a policy before it is in force: named tuples."""
+"""Results of checking a policy before you activate it, as named tuples."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A change of an answer, with a request that shows it: a method and a target, or else a scope.
+    """A changed decision, with a request that shows it: a method and a target, or else a scope.
 
-    `labels` says what it is: "wider", "narrower", "cheaper", "costlier", "other cost", "removed". `before` and `after` say what is
-    demanded, None where nobody is allowed. `wider` and `narrower` are tokens that are newly allowed and newly denied, `payer` is one
-    that pays another cost.
+    `labels` are the kinds of change: "wider", "narrower", "cheaper", "costlier", "other cost", "removed". `before`
+    and `after` are the requirements; None if all callers are denied. `wider` and `narrower` are tokens that become
+    allowed or denied, and `payer` is a token for which the cost changes.
     """
 
     method: str | None
@@ -33,10 +33,11 @@ class Change(NamedTuple):
 
 
 class Diff(NamedTuple):
-    """What a new policy changes. `widens` is true where somebody may do more, or for less.
+    """The changes in a new policy. `widens` is true if some call becomes allowed, or cheaper, for some token.
 
-    `verdict` is "equivalent", "wider", "narrower" or "incomparable"; None where too many templates overlap to compare all, and
-    `complete` is false. Of very many changes the first are listed, and `left_out` counts the rest.
+    `verdict` is "equivalent", "wider", "narrower" or "incomparable". If too many templates overlap to compare
+    everything, it is None, and `complete` is false. If there are very many changes, the first ones are listed, and
+    `left_out` counts the rest.
     """
 
     verdict: str | None
@@ -47,7 +48,7 @@ class Diff(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Something legal in a policy that is likely not meant; `suppressed` is the reason why somebody finds it all right."""
+    """A likely mistake in a valid policy. `suppressed` is the reason in a comment that suppresses the finding."""
 
     code: str
     level: str
@@ -61,8 +62,9 @@ class Finding(NamedTuple):
 
 
 class CaseResult(NamedTuple):
-    """A case of a test file and what was decided; without `differences` it passed. A property has no decision, and a difference for
-    each request that refutes it."""
+    """A case in a test file, and the decision on it. It passed if it has no `differences`. A property has no decision,
+    and one difference for each request that refutes it.
+    """
 
     name: str
     decision: Decision | None
@@ -72,15 +74,16 @@ class CaseResult(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether it was decided as expected, or holds."""
+        """Whether the decision was as expected, or the property holds."""
         return not self.differences
 
 
 class CoveredRow(NamedTuple):
-    """A row of the policy's table, a route or a scope without routes, and how often each of its outcomes was decided as expected.
+    """A row of the policy's table (a route, or a scope without routes), and how often each of its outcomes was decided
+    as expected.
 
-    `name` is "METHOD /template" or the scope, `line` and `column` are its location in the policy. An outcome is a reason, or "bonus":
-    allowed, and bonus orbs may be used.
+    `name` is "METHOD /template" or the scope; `line` and `column` are its location in the policy. An outcome is a
+    reason, or "bonus": the call is allowed, and bonus orbs may be used.
     """
 
     name: str
@@ -90,18 +93,18 @@ class CoveredRow(NamedTuple):
 
     @property
     def lacking(self) -> tuple[str, ...]:
-        """The outcomes that no case has covered."""
+        """The outcomes that no case covers."""
         return tuple(name for name, times in self.outcomes.items() if not times)
 
 
 class Coverage(NamedTuple):
-    """What cases that passed have covered of a policy: each row of its table, and the outcomes of the policy as a whole."""
+    """The coverage of a policy by passing cases: each row of its table, and the outcomes of the whole policy."""
 
     rows: Rows[CoveredRow]
     outcomes: dict[str, int]
 
     @property
     def share(self) -> float:
-        """The share of all outcomes that are covered, from 0 to 1."""
+        """The share of outcomes that are covered, from 0 to 1."""
         times = [*self.outcomes.values(), *(times for row in self.rows for times in row.outcomes.values())]
         return sum(map(bool, times)) / len(times)

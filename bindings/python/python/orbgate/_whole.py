@@ -1,4 +1,4 @@
-"""Files that are there once they are whole."""
+"""Writes files atomically."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Where to write what is to be at `path`, which becomes it at the end; where an error or Ctrl-C comes before, nothing is left.
+    """A file to write to, which is renamed to `path` at the end. If an error or Ctrl-C comes first, nothing is left
+    behind.
 
-    What is there and is no regular file, as a terminal or a pipe, is written itself.
+    If `path` exists and isn't a regular file, such as a terminal or a pipe, it is written directly.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):

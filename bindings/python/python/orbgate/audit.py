@@ -1,4 +1,5 @@
-"""What the tokens of each caller carry and never use, by a log: evidence, a proposal for those who issue tokens, and a check for CI.
+"""Finds the scopes that each caller's tokens have but never use, from a log: evidence, a proposal for token issuers, and
+a CI check.
 
 >>> from orbgate import Policy, audit
 >>> import pyarrow as pa
@@ -36,21 +37,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Check", "Privilege", "Privileges", "check", "privileges", "verify"]
 
-# Each caller is counted whole or not at all: with more, the callers that come first in the log.
+# Each caller is counted completely or not at all. If there are too many, those that come first in the log are counted.
 MOST_CALLERS = 100_000
 # How many stretches of time are told apart in a part of the log, and how many times are kept of a caller and scope.
 STRETCHES = 8
 
 
 class Privilege(NamedTuple):
-    """The scopes of a caller, each in the order of their names.
+    """The scopes of a caller, each list sorted by name.
 
-    `held` are the scopes of the policy that its tokens of a known kind carried, `used` those that allowed at least one of its calls, `unused` the others,
-    and `last_used` says of each used one when that was last, as far as the log has times, in UTC: a time that is far from all others, as one
-    of 9999, is none. `used` is the least set: with it, every
-    call that was allowed still is, and without any one of them, one is not. It is less than what `Policy.least_scopes` says, which is for the denied calls, too. `missing` are scopes that its denied calls lacked,
-    `unknown` those that it carried and the policy does not have:
-    nobody can use them here, another service may need them, and they are not `unused`.
+    `held` are the policy's scopes that its tokens of a known kind had. `used` are those that allowed at least one of
+    its calls, and `unused` the others. `last_used` maps each used scope to its last use in UTC, if the log has times;
+    a time that is far from all others, such as one in the year 9999, is ignored.
+
+    `used` is the least set: with it, every call that was allowed stays allowed, and without any one of them, some
+    call isn't. It can be smaller than the result of `Policy.least_scopes`, which also covers denied calls. `missing`
+    are scopes that its denied calls lacked. `unknown` are scopes of its tokens that the policy doesn't define. They
+    can't be used here, but another service might need them, so they aren't `unused`.
     """
 
     caller: str
@@ -65,11 +68,13 @@ class Privilege(NamedTuple):
 
 
 class Privileges(NamedTuple):
-    """The scopes of all callers, first who holds most that it never uses.
+    """The scopes of all callers. Callers with the most unused scopes come first.
 
-    `left_out` counts calls of callers for whom there was no room, `without_caller` those that name none. `with_unknown_token` calls of the callers in
-    `rows` have a token of no known kind, or scopes and no kind: nobody knows what it holds. `with_valid_token` counts those of all callers whose token is
-    valid. `unread` rows were not decided, `unread_by_reason` has the first of them, and `broken` says where the log breaks off.
+    `left_out` counts calls by callers for which there was no room, and `without_caller` calls that name no caller.
+    `with_unknown_token` counts calls by the callers in `rows` whose token has an unknown kind, or scopes but no kind,
+    so that its scopes aren't known. `with_valid_token` counts the calls by all callers that have a valid token.
+    `unread` rows couldn't be decided; `unread_by_reason` has the first of them, and `broken` states where an
+    incomplete log ends.
     """
 
     rows: Rows[Privilege]
@@ -87,12 +92,12 @@ class Privileges(NamedTuple):
 
     @property
     def calls(self) -> int:
-        """How many calls were decided."""
+        """The number of calls that were decided."""
         return sum(row.calls for row in self.rows) + self.left_out + self.without_caller
 
     @property
     def not_counted(self) -> tuple[str, ...]:
-        """What of the log was not counted for a caller; none where all was."""
+        """The parts of the log that weren't counted for a caller; None if everything was."""
         from ._number import number
 
         said = [
@@ -106,24 +111,25 @@ class Privileges(NamedTuple):
 
     @property
     def uncounted(self) -> int:
-        """How many calls were decided and are not counted for a caller, or with a token that may hold anything."""
+        """The number of decided calls that aren't counted for a caller, or whose token might have any scopes."""
         return self.left_out + self.without_caller + self.with_unknown_token
 
     @property
     def is_complete(self) -> bool:
-        """Whether every call of the log was counted, and for its caller, with what its token holds."""
+        """Whether every call in the log was counted for its caller, with the scopes of its token."""
         return not self.not_counted
 
     def over(self, most_unused: int = 0) -> Rows[Privilege]:
-        """The callers who hold more scopes of the policy that they never use."""
+        """The callers that have more unused scopes than allowed."""
         return self.rows.where(lambda row: len(row.unused) > most_unused)
 
     def proposal(self, most_unused: int = 0) -> dict[str, Any]:
-        """What to leave to each caller who holds more than `most_unused` scopes of the policy that it never uses, as JSON has it, and what that
-        was drawn from.
+        """The scopes to keep for each caller that has more than `most_unused` unused scopes of the policy, in the form
+        of JSON, with the evidence.
 
-        `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2). `remove` says which scopes that takes
-        away, `unknown` which of those in `scope` the policy does not have: another service may need them, which this log does not say.
+        `clients` have the members `client_id` and `scope` of client metadata (RFC 7591, section 2). `remove` lists
+        the scopes that this removes. `unknown` lists the scopes in `scope` that the policy doesn't define; another
+        service might need them, which this log can't show.
         """
         from ._count.unread import to_dicts
 
@@ -145,7 +151,7 @@ class Privileges(NamedTuple):
 
 
 class Check(NamedTuple):
-    """Whether no caller holds more scopes that it never uses than it may; `over` are those who do."""
+    """Whether no caller has more unused scopes than allowed. `over` are the callers that do."""
 
     passed: bool
     over: Rows[Privilege]
@@ -153,7 +159,7 @@ class Check(NamedTuple):
 
     @property
     def why(self) -> tuple[str, ...]:
-        """Why it does not pass: who holds too much, and what was not counted; nothing where it passes."""
+        """Why the check fails: callers with too many unused scopes, and calls that weren't counted. Empty if it passes."""
         from ._number import number
         from ._read.notes import nothing_decided
 
@@ -177,10 +183,10 @@ def privileges(
     public: Sequence[str] | None = None,
     watch: Callable[[], None] | None = None,
 ) -> Privileges:
-    """Finds what each caller holds, uses and never uses.
+    """Finds the scopes that each caller has, uses and never uses.
 
-    `log` and the arguments from `format` on are those of `orbgate.logs.read`, or `log` is a reader, which has all of them; `watch` is called
-    after each part. Raises what `orbgate.logs.read` raises.
+    `log` and the arguments from `format` on are those of `orbgate.logs.read`. `log` can also be a reader, which
+    already has these arguments. `watch` is called after each part. Raises the same errors as `orbgate.logs.read`.
     """
     pc = needs("pyarrow.compute", "logs")
     from . import logs
@@ -197,7 +203,7 @@ def privileges(
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
     decided, callers = Decided(log, policy, watch), _Callers(policy)
     for part in decided.parts():
-        # A call that needs no token says nothing of anyone's scopes.
+        # A call that needs no token is no evidence about scopes.
         needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)
         callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
     found = apart(callers.times.rows(), decided.where)
@@ -210,10 +216,13 @@ def privileges(
 
 
 def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_uncounted: int = 0, **said: Any) -> Check:
-    """Checks that no caller holds more than `most_unused` scopes of the policy that it never uses; the other arguments are those of `privileges`.
+    """Checks that no caller has more than `most_unused` unused scopes of the policy. The other arguments are those of
+    `privileges`.
 
-    A log that was not counted whole does not pass: what was left out may be what is sought, also what a token of no known kind holds, as
-    of scopes without a kind. `most_uncounted` such calls are tolerated; a row that cannot be read never is. Nor does one of which no call was decided, or none has a valid token. `why` of the answer says why it does not pass.
+    A log that wasn't counted completely fails, because the missing part might contain the problem. That includes
+    tokens whose scopes aren't known, such as scopes without a kind. Up to `most_uncounted` such calls are tolerated,
+    but unreadable rows never are. A log without any decided call, or without any valid token, also fails. The
+    result's `why` lists the reasons.
     """
     for name, most in (("most_unused", most_unused), ("most_uncounted", most_uncounted)):
         if most < 0:
@@ -231,11 +240,13 @@ def verify(
     public_key: str | None = None,
     signature: str | None = None,
 ) -> Rows[Checked]:
-    """Checks a bundle that `Report.bundle` made: each row says what was checked, and whether it is as it should be.
+    """Checks a bundle from `Report.bundle`. Each row of the result states what was checked, and whether it is correct.
 
-    That is the SHA-256 of everything in it, the policies' digests, and the properties, proved again. With the files of the `log`, which are known by their SHA-256, it is
-    made again and compared. With a `public_key` of minisign, a file or its text, the `signature` is checked, by default the file of
-    the bundle's name with `.minisig`. Needs the extra `report`, and for signatures the program minisign. Raises `TableError` where it is no bundle.
+    Checks the SHA-256 of every file in the bundle and the policies' digests, and proves the properties again. With
+    the files of the `log`, which are identified by their SHA-256, it makes the bundle again and compares the two.
+    With a minisign `public_key`, a file or its contents, it checks the `signature`, by default the bundle's file name
+    with `.minisig`. Needs the extra `report` and, for signatures, the program minisign. Raises `TableError` if the
+    file isn't a bundle.
     """
     for module in ("pyarrow", "vl_convert", "jinja2"):
         needs(module, "report")
@@ -245,7 +256,7 @@ def verify(
 
 
 class _Caller:
-    """What was counted of a caller."""
+    """The counts for a caller."""
 
     def __init__(self) -> None:
         self.calls = self.allowed = 0
@@ -282,7 +293,7 @@ class _Callers:
         calls = calls.filter(pc.is_valid(calls["caller"]))
         self.times.add(calls.select(["time", "row"]).filter(pc.is_valid(calls["time"])))
         groups = table.group_by(["caller", "decision", "reason", "scope"]).aggregate([([], "count_all")])
-        # Those who come first have room, however the log is cut.
+        # Callers that come first have room, however the log is split.
         for caller in pc.unique(table["caller"]).to_pylist():
             if len(self._found) < MOST_CALLERS:
                 self._found.setdefault(caller, _Caller())
@@ -325,7 +336,7 @@ class _Callers:
                 _keep(found.used[row["scope"]], row["time_max"])
 
     def rows(self, log: Apart) -> Rows[Privilege]:
-        """The callers, first who holds most that it never uses."""
+        """The callers. Those with the most unused scopes come first."""
         rows = []
         for caller, of in self._found.items():
             used = tuple(sorted(of.used))

@@ -1,4 +1,4 @@
-"""Logs of requests, from the files that they are in: Parquet, CSV, JSON Lines, access logs.
+"""Reads request logs from files: Parquet, CSV, JSON Lines, access logs.
 
 >>> import io, pathlib, tempfile
 >>> from orbgate import Policy, logs

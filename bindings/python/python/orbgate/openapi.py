@@ -1,4 +1,4 @@
-"""Policies from OpenAPI documents, documents from policies, and where the two differ: the answers of `orbgate openapi`.
+"""Converts OpenAPI documents to policies and back, and compares them, like `orbgate openapi`.
 
 >>> from orbgate import Policy, openapi
 >>> document = '''
@@ -35,9 +35,9 @@ __all__ = ["Drift", "Imported", "LeftOut", "check", "export_policy", "import_pol
 
 
 class LeftOut(NamedTuple):
-    """An operation that has no equal in a policy, and why: `kind` is the code of `orbgate openapi import`.
+    """An operation that no policy can express, and the reason: `kind` is the code of `orbgate openapi import`.
 
-    `line` and `column` are where the document says what has no equal.
+    `line` and `column` are the location of the part of the document that can't be expressed.
     """
 
     operation: str
@@ -48,7 +48,9 @@ class LeftOut(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """A policy from a document: its text, how many operations it has, and the others."""
+    """A policy imported from a document: its YAML, the number of operations in it, and the operations that were left
+    out.
+    """
 
     policy: str
     operations: int
@@ -56,10 +58,10 @@ class Imported(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """What a document and a policy do not say alike.
+    """A difference between a document and a policy.
 
-    `kind` is "missing", "extra", "scope", "orbs", "organisation", "unclear" or "unequal". `document` and `policy` are locations
-    there, as line and column.
+    `kind` is "missing", "extra", "scope", "orbs", "organisation", "unclear" or "unequal". `document` and `policy` are
+    locations in the two files, as line and column.
     """
 
     kind: str
@@ -77,20 +79,21 @@ def import_policy(
     default_scope: str | None = None,
     orbs: bool | int | None = None,
 ) -> Imported:
-    """Makes a policy from a document of OpenAPI 3.0 or 3.1, in JSON or YAML.
+    """Converts an OpenAPI 3.0 or 3.1 document, in JSON or YAML, to a policy.
 
-    The policy never allows what the document does not: an operation has an equal, or is left out. `scheme` is the security scheme
-    whose scopes count, `base_path` comes before every path instead of the servers', `default_scope` is the scope of operations
-    that name none, and `orbs` is what a call consumes without `x-orbs`: False, True, or an amount from 1 on.
+    The policy never allows anything that the document doesn't: an operation is either expressed exactly or left out.
+    `scheme` is the security scheme whose scopes are used. `base_path` replaces the servers' path before every path.
+    `default_scope` is the scope of operations that name none. `orbs` is what a call consumes without `x-orbs`: False,
+    True, or an amount from 1.
 
-    Raises `PolicyError` with every error of the document, or of the options for it.
+    Raises `PolicyError` with all errors in the document, or in the options for it.
     """
     found = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs))
     return Imported(found["policy"], found["operations"], Rows(LeftOut, (LeftOut(**row) for row in found["left_out"])))
 
 
 def export_policy(policy: Policy, *, json: bool = False) -> str:
-    """Writes a policy as a document, in YAML or JSON; to import it gives a policy of the same digest."""
+    """Converts a policy to a document, in YAML or JSON. Importing it gives a policy with the same digest."""
     return _native.openapi_export(policy.text, json)
 
 
@@ -103,16 +106,16 @@ def check(
     default_scope: str | None = None,
     orbs: bool | int | None = None,
 ) -> Rows[Drift]:
-    """Compares a document with a policy; the options are those of `import_policy`.
+    """Compares a document with a policy. The options are those of `import_policy`.
 
-    Raises `PolicyError` with every error of the document.
+    Raises `PolicyError` with all errors in the document.
     """
     found = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs))
     return Rows(Drift, (Drift(**row) for row in found))
 
 
 def _open(scheme: str | None, base_path: str | None, default_scope: str | None, orbs: bool | int | None) -> dict[str, Any]:
-    """What a document leaves open."""
+    """The settings that a document doesn't contain."""
     if orbs is not None and not isinstance(orbs, bool) and not (isinstance(orbs, int) and 0 < orbs < 1 << 63):
         raise ValueError(f"`orbs` is False, True or a whole number from 1 on, not {orbs!r}")
     return {"scheme": scheme, "base_path": base_path, "default_scope": default_scope, "orbs": orbs}

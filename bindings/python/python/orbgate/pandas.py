@@ -1,6 +1,6 @@
-"""`import orbgate.pandas` gives the DataFrames of pandas the accessor `orbgate`.
+"""`import orbgate.pandas` adds the accessor `orbgate` to pandas DataFrames.
 
-An accessor has no types, so what it has is here as a function, too: `decide`.
+An accessor has no types, so its method is also available as the function `decide`.
 
 >>> import pandas as pd
 >>> import orbgate.pandas
@@ -21,17 +21,17 @@ from ._policy import Policy
 
 
 def decide(frame: pd.DataFrame, policy: Policy, **options: Any) -> pd.DataFrame:
-    """The decisions of the rows, with their index: the columns of `Policy.decide_table`, whose options these are."""
+    """The decisions for the rows, with their index. Columns and options are those of `Policy.decide_table`."""
     return policy.decide_table(frame, **options).to_pandas().set_axis(frame.index)
 
 
 @pd.api.extensions.register_dataframe_accessor("orbgate")
 class DataFrameAccessor:
-    """Decides a DataFrame; needs pyarrow."""
+    """Decides a DataFrame. Needs pyarrow."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
     def decide(self, policy: Policy, **options: Any) -> pd.DataFrame:
-        """The function `decide` of this DataFrame."""
+        """The function `decide` for this DataFrame."""
         return decide(self._frame, policy, **options)

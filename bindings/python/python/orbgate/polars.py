@@ -1,6 +1,6 @@
-"""`import orbgate.polars` gives polars the namespace `orbgate`, on expressions, Series and DataFrames.
+"""`import orbgate.polars` adds the namespace `orbgate` to polars expressions, Series and DataFrames.
 
-A namespace has no types, so what it has is here as functions, too: `decide` and `allowed`.
+A namespace has no types, so its methods are also available as the functions `decide` and `allowed`.
 
 >>> import polars as pl
 >>> import orbgate.polars
@@ -32,14 +32,15 @@ def decide(calls: pl.Series, policy: Policy, **options: Any) -> pl.Series: ...
 @overload
 def decide(calls: pl.Expr, policy: Policy, **options: Any) -> pl.Expr: ...
 def decide(calls: pl.DataFrame | pl.Series | pl.Expr, policy: Policy, **options: Any) -> pl.DataFrame | pl.Series | pl.Expr:
-    """The decisions of calls, in their order: the columns of `Policy.decide_table`, whose options these are.
+    """The decisions for calls, in order. Columns and options are those of `Policy.decide_table`.
 
-    A DataFrame has columns for answer; a Series and an expression, whose fields are method, target, kind and scopes, structs.
+    For a DataFrame, the result has columns. For a Series or an expression with the fields method, target, kind and
+    scopes, the result consists of structs.
     """
     if isinstance(calls, pl.DataFrame):
         return policy.decide_table(calls, **options).to_polars()
     if isinstance(calls, pl.Series):
-        # A frame of a struct Series shares its columns; a row that is null as a whole is null in each of them.
+        # A frame of a struct Series shares its columns. A row that is null as a whole is null in each of them.
         return policy.decide_table(calls, **options).to_polars().to_struct(calls.name)
     return calls.map_batches(lambda some: decide(some, policy, **options), return_dtype=_schema(), is_elementwise=True)
 
@@ -50,7 +51,7 @@ def allowed(calls: pl.Expr, policy: Policy, **options: Any) -> pl.Expr:
 
 
 def _schema() -> pl.Struct:
-    """What the answers look like."""
+    """The type of the results."""
     empty = pl.DataFrame(schema=dict.fromkeys(["method", "target", "kind", "scopes"], pl.String))
     return pl.Struct(Policy.external().decide_table(empty).to_polars().schema)
 
@@ -63,11 +64,11 @@ class ExprNamespace:
         self._expr = expr
 
     def decide(self, policy: Policy, **options: Any) -> pl.Expr:
-        """The function `decide` of this expression."""
+        """The function `decide` for this expression."""
         return decide(self._expr, policy, **options)
 
     def allowed(self, policy: Policy, **options: Any) -> pl.Expr:
-        """The function `allowed` of this expression."""
+        """The function `allowed` for this expression."""
         return allowed(self._expr, policy, **options)
 
 
@@ -79,7 +80,7 @@ class SeriesNamespace:
         self._series = series
 
     def decide(self, policy: Policy, **options: Any) -> pl.Series:
-        """The function `decide` of this Series."""
+        """The function `decide` for this Series."""
         return decide(self._series, policy, **options)
 
 
@@ -91,5 +92,5 @@ class DataFrameNamespace:
         self._frame = frame
 
     def decide(self, policy: Policy, **options: Any) -> pl.DataFrame:
-        """The function `decide` of this DataFrame."""
+        """The function `decide` for this DataFrame."""
         return decide(self._frame, policy, **options)

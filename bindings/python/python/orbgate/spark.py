@@ -1,8 +1,8 @@
-"""Decides the DataFrames of Spark, on as many machines as Spark has.
+"""Decides Spark DataFrames, on as many machines as Spark has.
 
-Needs pyspark 4 or newer with pyarrow and pandas, which `pip install "pyspark[sql]>=4"` brings, and this package on every
-executor. The policy travels with the tasks as a pickle. What a partition answers depends on its rows and the policy alone:
-a task that is run again answers the same.
+Needs pyspark 4 or newer with pyarrow and pandas, which `pip install "pyspark[sql]>=4"` installs, and this package on
+every executor. The policy is sent with the tasks as a pickle. A partition's result depends only on its rows and the
+policy, so a task that runs again gives the same result.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) -> DataFrame:
-    """The rows of a DataFrame, each with its decision in columns after its own.
+    """Adds columns with the decision to each row of a DataFrame.
 
-    `options` are those of `Policy.decide_table`, and so are the columns, whose names begin with `prefix`:
+    `options` are those of `Policy.decide_table`. So are the columns, whose names begin with `prefix`:
 
     | column | type | null |
     |---|---|---|
@@ -41,9 +41,10 @@ def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) 
     | `policy` | string: the digest of the policy | never |
     | `about` | string: the route that the request is about, even without a valid token | where no route has the path and the method |
 
-    No row is lost: a bad one has its reason. Each task decides with one thread, because Spark runs a task on every core.
-    Raises `TableError`, before anything runs, where a column is missing or of another type, or where the DataFrame has a
-    column of such a name already.
+    No row is lost: an invalid row has a reason. Each task decides with one thread, because Spark runs a task on every
+    core.
+    Raises `TableError`, before anything runs, if a column is missing or has another type, or if the DataFrame already
+    has a column with such a name.
     """
     decided = partial(_decided, policy=policy, kept=log.columns, prefix=prefix, options=options)
     return _map(log, log.columns, decided)
@@ -52,20 +53,22 @@ def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) 
 def count(
     log: DataFrame, policy: Policy, *, by: str | Iterable[str] = (), prefix: str = "", **options: Any
 ) -> DataFrame:
-    """How many rows of a DataFrame have which decision: a row for each, with the columns of `decide` and a bigint `calls`.
+    """The number of rows of a DataFrame for each decision: one row for each, with the columns of `decide` and a bigint
+    `calls`.
 
-    `by` names columns of the DataFrame that also tell rows apart, as the caller or the day; they come first. The
-    answer is small, because one route replaces all the paths that it fits. Little travels between machines: rows
-    are decided and counted where they are. `prefix` and `options` are those of `decide`, and so are the errors.
+    `by` names columns of the DataFrame by which rows are also grouped, such as the caller or the day; these columns
+    come first. The result is small, because a route stands for all the paths that it matches. Rows are decided and
+    counted where they are, so little data is sent between machines. `prefix` and `options` are those of `decide`, and
+    so are the errors.
 
-    What changes under a new policy, counted:
+    To count the changes under a new policy:
 
         before = orbgate.spark.decide(log, old, prefix="old_")
         orbgate.spark.count(before, new, by=["old_decision"]).filter("old_decision <> decision")
     """
     kept = [by] if isinstance(by, str) else list(dict.fromkeys(by))
     needed = dict.fromkeys([*_asked(options, log.columns), *kept])
-    # Columns that nobody asks for need not be read. Where one is missing, the error names all that there are.
+    # Columns that aren't needed are never read. If one is missing, the error lists all columns.
     if needed.keys() <= set(log.columns):
         log = log.select(*(log[f"`{name}`"] for name in needed))
     decided = partial(_decided, policy=policy, kept=kept, prefix=prefix, options=options)
@@ -75,7 +78,7 @@ def count(
 
 
 def _asked(options: dict[str, Any], there: Iterable[str]) -> list[str]:
-    """The names of the columns that `Policy.decide_table` looks at."""
+    """The names of the columns that `Policy.decide_table` reads."""
     named = check(options.get("columns"), {}, DECIDED)
     constant = {name for name in DECIDED if options.get(name) is not None}
     constant |= {"kind", "scopes"} if options.get("token") else set()
@@ -85,12 +88,12 @@ def _asked(options: dict[str, Any], there: Iterable[str]) -> list[str]:
 
 
 def _map(log: DataFrame, kept: list[str], kernel: _Kernel) -> DataFrame:
-    """What a kernel makes of the rows of a DataFrame, of whose columns it keeps some."""
+    """Applies a kernel to the rows of a DataFrame, some of whose columns it keeps."""
     pa = needs("pyarrow", "spark")
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StructType
 
-    # Deciding no rows finds errors here, not in the middle of a job, and tells the columns.
+    # Deciding no rows finds errors here, not in the middle of a job, and shows the columns.
     nothing = pa.RecordBatch.from_pylist([], schema=to_arrow_schema(log.schema, timezone="UTC"))
     new = from_arrow_schema(_plain(kernel(nothing)).schema).fields[len(kept) :]
     return log.mapInArrow(partial(_each, kernel=kernel), StructType([*(log.schema[name] for name in kept), *new]))
@@ -104,7 +107,7 @@ def _each(batches: Iterable[Any], kernel: _Kernel) -> Iterator[Any]:
 def _decided(rows: Any, policy: Policy, kept: list[str], prefix: str, options: dict[str, Any]) -> Any:
     """The rows, or some columns of them, with their decisions."""
     pa = needs("pyarrow", "spark")
-    # A stream without rows has no batches to look at, an array has its columns even then.
+    # A stream without rows has no batches to read, but an array always has its columns.
     found = policy.decide_table(rows.to_struct_array(), **{"threads": 1, **options}).to_pyarrow()
     there = rows.schema.names
     if missing := [name for name in kept if name not in there]:
@@ -115,7 +118,7 @@ def _decided(rows: Any, policy: Policy, kept: list[str], prefix: str, options: d
 
 
 def _counted(rows: Any, decided: _Kernel, name: str) -> Any:
-    """How many of the rows have which decision."""
+    """The number of rows for each decision."""
     table = decided(rows)
     names = [*table.column_names, name]
     _all_different(names)
@@ -124,14 +127,14 @@ def _counted(rows: Any, decided: _Kernel, name: str) -> Any:
 
 
 def _all_different(names: list[str]) -> None:
-    # Spark does not tell `Status` from `status`.
+    # Spark ignores letter case in column names.
     lower = [name.lower() for name in names]
     if twice := [name for name in lower if lower.count(name) > 1]:
         raise TableError(f"there would be two columns `{twice[0]}`: give the new ones a prefix")
 
 
 def _plain(table: Any) -> Any:
-    """The table without dictionaries, which Spark does not read."""
+    """The table without dictionary encoding, which Spark doesn't read."""
     pa = needs("pyarrow", "spark")
     coded = pa.types.is_dictionary
     plain = (field.with_type(field.type.value_type) if coded(field.type) else field for field in table.schema)

@@ -46,27 +46,31 @@ def read(
     time_zone: str | None = None,
     public: Sequence[str] | None = None,
 ) -> Reader:
-    """Reads a log of any format: batches of pyarrow with the same columns, in constant memory.
+    """Reads a log of any format, in constant memory, as pyarrow batches with the same columns.
 
-    `log` is a file, also compressed with gzip or zstd if it is text, or `-` for standard input; or several files: a list of them,
-    a pattern like `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or batches of one. `format` is one
-    of `FORMATS`, by default what a file's name says. `columns` are the names that the log has for `method`, `target`, `kind`,
-    `scopes`, `allow_bonus_orbs_use`, `time`, `caller`, `by_scope` and `served_status`, by default these names; `token.kind` is a member of
-    a structure. An access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`,
-    `agent`, and after them `extra1`, `extra2` and so on; `caller` is its `host` and `served_status` its `status` unless you say otherwise. `kind`, `scopes` and
-    `allow_bonus_orbs_use` are one value for all requests, for logs that do not have them. `time_unit` is the unit of times that are
-    numbers: `s`, `ms`, `us` or `ns`. `time_zone` is the zone of times that name none, an offset as `+02:00` or a name as
-    `Europe/Berlin`, by default UTC; a time that was there twice or never, because clocks were changed, is absent and counted.
-    `public` are the routes that need no token at the server, such as `GET /healthz`: `replay`, `report` and `privileges` allow calls to
-    them, as a gate does.
+    `log` is a file (text can be compressed with gzip or zstd), or `-` for standard input. It can also be several
+    files: a list, a pattern such as `logs/*.gz`, or a folder. Or it is a table as for `Policy.decide_table`, or
+    batches of one. `format` is one of `FORMATS`; by default, it follows from a file's name.
 
-    The batches have the columns above, with `time` as an instant in UTC and `served_status`, the HTTP status with which the call was
-    answered, as a number; and two more. `row` counts from 1. `error` says why a
-    row cannot be read: the row is still there. Without a kind, a request has no token. A request that asks by scope has neither
-    method nor target: `replay` decides it, `Policy.decide_table` denies it.
+    `columns` maps `method`, `target`, `kind`, `scopes`, `allow_bonus_orbs_use`, `time`, `caller`, `by_scope` and
+    `served_status` to the log's names, which are the same by default; `token.kind` is a member of a structure. An
+    access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`, `agent`, and
+    after them `extra1`, `extra2` and so on. By default, `caller` is its `host`, and `served_status` its `status`.
 
-    Raises `OSError` where there is no such file, `ValueError` where the arguments do not fit, and `TableError` where a
-    column is missing or there twice and, after all rows, where the log breaks off and where no row has a column that was named.
+    `kind`, `scopes` and `allow_bonus_orbs_use` set one value for all requests, for logs without these columns.
+    `time_unit` is the unit of numeric times: `s`, `ms`, `us` or `ns`. `time_zone` is the zone of times without a
+    zone: an offset such as `+02:00`, or a name such as `Europe/Berlin`; by default UTC. A time that occurred twice or
+    never, because clocks were changed, is absent and counted. `public` are the routes that need no token at the
+    server, such as `GET /healthz`: `replay`, `report` and `privileges` allow calls to them, as a gate does.
+
+    The batches have the columns above, with `time` as an instant in UTC, and `served_status` (the HTTP status of the
+    response) as a number. They also have `row`, which counts from 1, and `error`, which explains why a row can't be
+    read; such rows are kept. Without a kind, a request has no token. A decision by scope has neither method nor
+    target: `replay` decides it, and `Policy.decide_table` denies it.
+
+    Raises `OSError` if there is no such file, and `ValueError` if the arguments are inconsistent. Raises `TableError`
+    if a column is missing or occurs twice and, after all rows, if the log is incomplete or if no row has a named
+    column.
     """
     return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit, time_zone, public))
 
@@ -78,9 +82,9 @@ TWICE = 3
 
 
 class Reader(Iterator["_pa.RecordBatch"]):
-    """The batches of a log, one after the other; through the Arrow C interface, it is a table.
+    """The batches of a log, in order. Through the Arrow C interface, it is a table.
 
-    No batch goes beyond a row whose number is a multiple of `ROWS_AT_ONCE`, wherever the log is cut.
+    A batch never crosses a row whose number is a multiple of `ROWS_AT_ONCE`, however the log is split.
     """
 
     def __init__(self, log: Log, format: str | None, layout: Layout, names: list[str] | None = None) -> None:
@@ -114,63 +118,65 @@ class Reader(Iterator["_pa.RecordBatch"]):
 
     @property
     def schema(self) -> _pa.Schema:
-        """The columns, as pyarrow has them."""
+        """The columns, as a pyarrow schema."""
         return self._normaliser.schema()
 
     @property
     def exact_schema(self) -> _pa.Schema:
-        """The same with bytes instead of text."""
+        """The same with bytes in place of strings."""
         return self._normaliser.schema(needs("pyarrow", "logs").binary())
 
     @property
     def paths(self) -> list[str]:
-        """The log's files; `-` is standard input, and a table has none."""
+        """The log's files. Standard input is `-`, and a table has none."""
         return [log.path for log in self._inputs]
 
     @property
     def path(self) -> str:
-        """The log's files, for people."""
+        """The log's files, for display."""
         return ", ".join(self.paths) or "a table"
 
     @property
     def size(self) -> int | None:
-        """How many bytes the log has, where that is known."""
+        """The size of the log in bytes, if known."""
         sizes = [log.size for log in self._inputs]
         return None if not sizes or None in sizes else sum(size or 0 for size in sizes)
 
     @property
     def position(self) -> int:
-        """How many bytes of it have been read."""
+        """The number of bytes that have been read."""
         return sum(log.position for log in self._inputs)
 
     @property
     def rows(self) -> int:
-        """How many rows have been read."""
+        """The number of rows that have been read."""
         return self._normaliser.rows
 
     @property
     def unread_times(self) -> int:
-        """How many times could not be read so far, of rows that could be."""
+        """The number of unreadable times so far, in otherwise readable rows."""
         return self._normaliser.times.unread
 
     @property
     def zoneless_times(self) -> int:
-        """How many times named no zone so far."""
+        """The number of times without a zone so far."""
         return self._normaliser.times.zoneless
 
     @property
     def days_alone(self) -> int:
-        """How many times so far name a day and no time of day."""
+        """The number of times so far that contain only a day."""
         return self._normaliser.times.days
 
     @property
     def torn_rows(self) -> int:
-        """How many rows so far have a quote that does not close as it must: the rows after them may be what a value says."""
+        """The number of rows so far with a quote that isn't closed properly. The rows after them might be part of a
+        value.
+        """
         return self._layout.notes.torn
 
     @property
     def arguments(self) -> dict[str, object]:
-        """What was said of how to read the log, under the names of the arguments of `read`; None for what was not said."""
+        """The arguments of `read` that were given; None for the others."""
         return {"format": self._said_format, **self._layout.arguments, **self.also}
 
     @property
@@ -180,7 +186,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be known before numbers about the log are believed, as far as it was read: a sentence each."""
+        """Warnings about the log, as far as it was read, one sentence each. Read them before you rely on its numbers."""
         said = self._layout.notes.warnings(self.rows) if self._is_read else []
         if self.unread_times:
             values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
@@ -207,7 +213,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return said
 
     def _twice(self) -> list[tuple[str, str]]:
-        """The files that are another one again, with that one's name. Empty ones are alike and harmless."""
+        """The files that repeat another one, with that file's name. Empty files are equal but harmless."""
         first: dict[object, str] = {}
         found = []
         for log in self._inputs:
@@ -225,31 +231,35 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return f", the first in {self.where(row)}: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}`"
 
     def where(self, row: int) -> str:
-        """The location of a row that has been read, for people."""
+        """The location of a row that was read, for display."""
         if len(self._inputs) < 2:
             return f"row {row:,}"
         before, name = next(begun for begun in reversed(self._begun) if begun[0] < row)
         return f"{name}, row {row - before:,} of it"
 
     def file_rows(self) -> list[tuple[int | None, int | None]]:
-        """The first and the last row of each file so far, as rows are numbered over all files; none of a file without rows."""
+        """The first and the last row of each file so far, numbered across all files; None for a file without rows."""
         ends = [before for before, _ in self._begun[1:]]
         found = [(before + 1, end) if end > before else (None, None) for (before, _), end in zip(self._begun, [*ends, self.rows])]
         return [*found, *[(None, None)] * (len(self._inputs) - len(found))]
 
     def keep_others(self) -> None:
-        """Has the log's other columns come along in the batches, each as `log_` and its name; `schema` does not have them."""
+        """Includes the log's other columns in the batches, each named `log_` and its name. `schema` doesn't include
+        them.
+        """
         self._layout.keeps_others = True
 
     def digest_files(self) -> None:
-        """Has the SHA-256 of each file taken while it is read."""
+        """Computes the SHA-256 of each file while it is read."""
         for log in self._inputs:
             log.sha256 = hashlib.sha256()
             # Of several files, one may be another one compressed.
             log.text_sha256 = hashlib.sha256() if len(self._inputs) > 1 else None
 
     def digests(self) -> list[tuple[str, str | None]]:
-        """The names of the files, without the folders that they share, and their SHA-256; none of a file that was not read to its end."""
+        """The names of the files, without common folders, and their SHA-256; None for a file that wasn't read to its
+        end.
+        """
         return [(log.label, log.digest) for log in self._inputs]
 
     @property
@@ -258,7 +268,9 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return bool(self._inputs) and STANDARD_INPUT not in self.paths
 
     def location(self) -> dict[str, Any]:
-        """How far it has come, between two blocks, for a reader of the same log to go there; it needs the digests of the files."""
+        """The position between two blocks, for a reader of the same log to continue there. Needs the digests of the
+        files.
+        """
         return {"blocks": self._blocks, "read": self._read_so_far(), "counted": self._normaliser.counted}
 
     def go_to(self, location: dict[str, Any], watch: Callable[[], None] | None = None) -> None:
@@ -279,9 +291,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
             self._skipped()
 
     def exact(self) -> Iterator[_pa.RecordBatch]:
-        """The batches for the engine, with the exact bytes of the log; other batches show bytes that are not UTF-8 as U+FFFD.
+        """The batches for the engine, with the exact bytes of the log. In other batches, bytes that aren't UTF-8 become
+        U+FFFD.
 
-        Raises `TableError` if some were read before: an answer about the rest would look like an answer about all.
+        Raises `TableError` if some were already read, because a result for the rest would look like a result for
+        everything.
         """
         if self._is_read:
             raise TableError("the log has been read before, and can be read only once")
@@ -289,7 +303,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return self._batches
 
     def shown(self, batch: _pa.RecordBatch) -> _pa.RecordBatch:
-        """A batch as others show it."""
+        """A batch for display."""
         return self._normaliser.shown(batch)
 
     def __next__(self) -> _pa.RecordBatch:

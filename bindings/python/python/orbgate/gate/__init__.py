@@ -1,6 +1,7 @@
-"""From a request as it came to its answer: the bearer token is verified, the policy decides, and only then the service is called.
+"""Handles a request as received: verifies its bearer token, lets the policy decide, and only then calls the service.
 
-`orbgate.gate.asgi` and `orbgate.gate.wsgi` put a gate around a service; `orbgate.gate.testing` has an issuer for its tests.
+`orbgate.gate.asgi` and `orbgate.gate.wsgi` put a gate around a service. `orbgate.gate.testing` has an issuer for
+tests.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer"
 
 
 class Allowed:
-    """What a service learns of the decision that let a request through."""
+    """The decision that allowed a request, for the service."""
 
     __slots__ = ("_answer", "_gate", "_is_noted", "_method", "_path", "_routers", "_target")
 
@@ -44,7 +45,7 @@ class Allowed:
         self._method = method if isinstance(method, str) else method.decode("latin-1")
         self._target = target
         text = target if isinstance(target, str) else target.decode("latin-1")
-        # A target that is allowed has no bytes outside ASCII, whatever it is decoded with.
+        # An allowed target is ASCII, so the decoding doesn't matter.
         self._path = unquote(text.partition("?")[0])
         self._is_noted = False
         # Of Starlette's routers on the way: the template up to each, and the root path there.
@@ -56,7 +57,7 @@ class Allowed:
 
     @property
     def token(self) -> BearerToken:
-        """Who calls. Raises RuntimeError for a public route, whose callers nobody asks for a token."""
+        """The token. Raises RuntimeError for a public route, whose callers need no token."""
         if self._answer.token is None:
             raise RuntimeError("a call of a public route has no token")
         return self._answer.token
@@ -67,17 +68,18 @@ class Allowed:
         return self._answer.public_template
 
     def charge(self, body: bytes = b"") -> Charge | None:
-        """What the call consumes; with the body of the request, whether it may consume bonus orbs, too."""
+        """What the call consumes. If you pass the request's body, also whether it may use bonus orbs."""
         if not _native.allows_bonus_orbs(body):
             return self.decision.orbs
         return self._gate.again(self._answer, self._method, self._target, None, True).decision.orbs
 
     def compare(self, method: str, path: str, template: str, *, is_last: bool = True) -> Answer:
-        """Compares what a framework is about to run with the decision. The answer is false, and counted, if it differs: send it.
+        """Compares the request that a framework is about to run with the decided one. If they differ, returns a false
+        value, which you must send as the response, and counts it.
 
-        Call it where the handler is dispatched, after everything that might rewrite the request. `method` and `path` (decoded, without the
-        query) are what the handler sees; `template` is the chosen route's, such as `/users/{id}`, or "" without a route. If a router further in
-        compares again, pass `is_last=False`.
+        Call it where the handler is dispatched, after everything that might rewrite the request. `method` and `path`
+        (decoded, without the query) are the handler's; `template` is the chosen route's, such as `/users/{id}`, or ""
+        if there is no route. If an inner router compares again, pass `is_last=False`.
         """
         answer = self._gate._compared(self._answer, self._method, self._target, template if self._is_for(method, path) else "")
         if is_last or not answer:
@@ -88,14 +90,16 @@ class Allowed:
         return method == self._method and path == self._path
 
     def _note(self, answer: Answer | None = None) -> None:
-        """Counts and audits the request, once."""
+        """Counts and audits the request once."""
         if not self._is_noted:
             self._is_noted = True
             self._gate._note(self._answer if answer is None else answer)
 
 
 def decided(found: object, method: str, path: str) -> Allowed:
-    """What a gate left in a request, if it let exactly this request through. Otherwise raises RuntimeError, so that the request gets a 500."""
+    """The decision in a request, if a gate allowed exactly this request. Otherwise raises RuntimeError, so that the
+    request gets a 500.
+    """
     if not isinstance(found, Allowed):
         raise RuntimeError("no gate has decided this request: `protect` this application, outside everything that serves requests")
     if not found._is_for(method, path):
@@ -104,10 +108,10 @@ def decided(found: object, method: str, path: str) -> Allowed:
 
 
 class RoutesDiffer(OrbgateError):
-    """A service and its policy do not have the same routes.
+    """The routes of a service and of its policy differ.
 
-    `undeclared` are the routes that only the service has, each with the policy's route that decides it or None; `unserved` those that
-    only the policy has, which is harmless where several services share a policy.
+    `undeclared` are the routes that only the service has, each with the policy's route that decides it, or None.
+    `unserved` are the routes that only the policy has, which is harmless if several services share a policy.
     """
 
     def __init__(self, undeclared: list[tuple[str, str | None]], unserved: list[str], text: str) -> None:
@@ -117,17 +121,20 @@ class RoutesDiffer(OrbgateError):
 
 
 class Gate(_native.Gate):
-    """Policy, verifier and keys: one for all threads and tasks.
+    """Policy, verifier and keys. Share one gate between all threads and tasks.
 
-    `tokens` is the configuration of the issuers, YAML as of `orbgate-token`. `fetch` gets the issuers' keys, by default with `urllib`.
-    `challenge` is what a denied caller is told in `WWW-Authenticate`: "minimal" is `Bearer`, "full" names the error of RFC 6750, "none"
-    answers every denial with a bare 403, as `flat_403` does. `public` are routes that need no token, such as `GET /healthz`: raises ValueError if
-    a path fits both one of them and a route of the policy. With `cors_preflight="pass"`, CORS preflight requests for declared routes pass. `count` is called with the name of a counter and its labels; by default
-    OpenTelemetry counts, if it is installed. `audit` is called with a line of JSON for each decision.
+    `tokens` is the token configuration: YAML, as for `orbgate-token`. `fetch` fetches the issuers' keys; by default,
+    with `urllib`. `challenge` selects the `WWW-Authenticate` header of denials: "minimal" is `Bearer`, "full" also
+    names the error of RFC 6750, and "none" makes every denial a bare 403, as `flat_403` does. `public` are routes
+    that need no token, such as `GET /healthz`; raises ValueError if a path matches both a public route and a route of
+    the policy. With `cors_preflight="pass"`, CORS preflight requests for declared routes need no token.
+
+    `count` is called with the name of a counter and its labels; by default, OpenTelemetry counts if it is installed.
+    `audit` is called with a JSON line for each decision.
     """
 
     policy: Policy
-    """The policy in force. A new one decides from the next request on."""
+    """The active policy. A new policy applies from the next request on."""
     _keys: Keys
     _count: Callable[[str, Mapping[str, str]], object]
     _audit: Callable[[str], object] | None
@@ -172,16 +179,19 @@ class Gate(_native.Gate):
 
     @classmethod
     def from_files(cls, policy: str | os.PathLike[str], tokens: str | os.PathLike[str], **options: object) -> Gate:
-        """A gate of a policy's file and a file of issuers. Raises `PolicyError` or `ConfigError` with every error, each with its location."""
+        """Makes a gate from a policy file and a token configuration file. Raises `PolicyError` or `ConfigError` with all
+        errors and their locations.
+        """
         with open(tokens, "rb") as file:
             text = file.read(_native.MAX_POLICY_BYTES + 1)  # the library says that it is too large
         return cls(Policy.from_file(policy), text, file=os.fspath(tokens), **options)  # type: ignore[arg-type]
 
     def reload(self, file: str | os.PathLike[str]) -> Policy:
-        """Puts a new version of the policy in force, and returns it: every later request is decided by it.
+        """Activates a new version of the policy, and returns it. It decides every later request.
 
-        It must end in the end marker (`Policy.has_end_marker`), so that half a file is never taken: raises `PolicyError`, `OSError` if it
-        cannot be read, or ValueError if a path fits both a public route and one of its routes, and then the former policy stays.
+        The file must end in the end marker (`Policy.has_end_marker`), so that a half-written file is never used.
+        Raises `PolicyError`, `OSError` if the file can't be read, or ValueError if a path matches both a public route
+        and one of its routes. The previous policy then stays active.
         """
         result = _names.LOAD_REFUSED
         try:
@@ -201,38 +211,41 @@ class Gate(_native.Gate):
         return policy
 
     def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
-        """The answer to a request as it came. Waits for keys where it must, at most for as long as fetching them may take.
+        """The result for a request as received. Waits for keys if necessary, at most for the time limit of fetching
+        them.
 
-        `target` is path and query in the bytes of the request line; `headers` has a pair for each line. `router` returns, for a request that is
-        allowed, the template of the route that a router takes: another one than the policy's, or "", makes it a denial. If something might
-        rewrite the request later, compare at the handler instead: `Allowed.compare`.
+        `target` is path and query, in the bytes of the request line. `headers` has a pair for each header line. For
+        an allowed request, `router` is called and returns the template of the router's route; if it differs from the
+        policy's, or is "", the request is denied. If something might rewrite the request later, compare in the
+        handler instead: `Allowed.compare`.
         """
         return self._settle(self._ask(method, target, headers), method, target, router)
 
     async def answer_async(
         self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None
     ) -> Answer:
-        """The same, and the event loop goes on while it waits."""
+        """The same, without blocking the event loop while it waits."""
         return self._settle(await self._ask_async(method, target, headers), method, target, router)
 
     def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
-        """What the service is told of an answer that allows its request."""
+        """The decision of an allowed request, for the service."""
         if not answer or (answer.token is None and answer.public_template is None):
             raise ValueError("the request is denied")
         return Allowed(self, answer, method, target)
 
     def check_routes(self, routes: Iterable[tuple[str, str]]) -> None:
-        """Compares the routes of a service, each a method and a template as `/users/{id}`, with those of the policy.
+        """Compares the routes of a service, each a method and a template such as `/users/{id}`, with the routes of the
+        policy.
 
-        Call it when a service starts, and in its tests. Raises `RoutesDiffer`: under a policy with `GET /users/{id}`, callers of that route may
-        call `GET /users/export`, too, unless the policy has it.
+        Call it when a service starts, and in its tests. Raises `RoutesDiffer` if they differ. A policy with
+        `GET /users/{id}` lets callers of that route also call `GET /users/export`, unless the policy has that route.
         """
         differ = _native.check_routes(self, self.policy, list(routes))
         if differ is not None:
             raise RoutesDiffer(*differ)
 
     def warn(self, text: str, *values: object, exc_info: bool = False) -> None:
-        """Logs an error once, such as why every request is refused."""
+        """Logs an error once, for example why every request is denied."""
         if text not in self._said:
             self._said.add(text)
             logger.error(text, *values, exc_info=exc_info)
@@ -292,7 +305,7 @@ class Gate(_native.Gate):
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)
 
     def _add(self, name: str, labels: Mapping[str, str]) -> None:
-        """Counts. A hook that fails changes no answer."""
+        """Counts. If a hook fails, the result doesn't change."""
         try:
             self._count(name, labels)
         except Exception:

@@ -1,4 +1,4 @@
-"""The audit line of a decision, as every gate writes it."""
+"""The audit line of a decision, the same for every gate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def line_of(answer: Answer) -> str:
-    """A line of JSON: the decision, its time, and of the token only the kind and a name that reveals nothing."""
+    """A JSON line: the decision, its time and, for the token, only its kind and an id that reveals nothing."""
     token = answer.token
     line = {
         "time_ms": time.time_ns() // 1_000_000,

@@ -1,4 +1,4 @@
-"""Counters: OpenTelemetry's, where it is installed."""
+"""Counters of OpenTelemetry, if it is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NAMES = (
 
 
 def counter() -> Callable[[str, Mapping[str, str]], object]:
-    """What counts: OpenTelemetry's interface, which does nothing until the program sets it up, or nothing."""
+    """The counter: OpenTelemetry's interface, which does nothing until the program configures it, or None."""
     try:
         from opentelemetry.metrics import get_meter
     except ImportError:

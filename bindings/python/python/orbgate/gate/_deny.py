@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 async def deny(answer: Answer, status: int | None, kind: str, send: Send) -> None:
-    """Sends the status and headers of an answer, and an empty body."""
+    """Sends the status and headers of a result, with an empty body."""
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
     if kind == "websocket":
-        # Before it is accepted, this is a 403 of the handshake, with any server.
+        # Before the WebSocket is accepted, every server turns this into a 403 of the handshake.
         await send({"type": "websocket.close", "code": 1008})
         return
     headers.append((b"content-length", b"0"))

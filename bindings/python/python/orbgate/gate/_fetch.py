@@ -1,4 +1,4 @@
-"""Fetching keys with the standard library."""
+"""Fetches keys with the standard library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came of a fetch: the status, as much of the body as may be read, and `Cache-Control`."""
+    """The result of a fetch: the status, the body up to the limit, and `Cache-Control`."""
 
     status: int
     body: bytes
@@ -19,25 +19,25 @@ class Fetched:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """No redirect is followed: an issuer says where its keys are."""
+    """Redirects aren't followed: an issuer states where its keys are."""
 
     def redirect_request(self, *_: object, **__: object) -> None:
         return None
 
 
 _outside = urllib.request.build_opener(_Stay)
-# Nobody else is asked for what is on this very machine.
+# No proxy is used for an address on this machine.
 _here = urllib.request.build_opener(_Stay, urllib.request.ProxyHandler({}))
 
 
 def fetch(url: str, timeout: float, max_bytes: int) -> Fetched:
-    """Fetches a URL within this time: one more byte than `max_bytes` says that there are more. Raises OSError."""
+    """Fetches a URL within a time limit. One byte more than `max_bytes` shows that the body is too long. Raises OSError."""
     end = time.monotonic() + timeout
     opener = _here if urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost") else _outside
     try:
         response = opener.open(url, timeout=timeout)
     except urllib.error.HTTPError as error:
-        # An answer, too.
+        # Also a response.
         error.close()
         return Fetched(error.code, b"")
     with response:

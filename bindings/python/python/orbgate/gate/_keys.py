@@ -1,4 +1,4 @@
-"""Fetches the issuers' keys in threads of their own, and wakes who waits for them."""
+"""Fetches the issuers' keys in separate threads, and wakes the requests that wait for them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class Keys:
-    """What is under way for one gate. There is one attempt at a time for each issuer, so there are few threads."""
+    """The running fetches of a gate. Each issuer has one attempt at a time, so there are few threads."""
 
     def __init__(self, gate: _native.Gate, fetch: Callable[[str, float, int], Fetched]) -> None:
-        # The gate has this: it must not keep the gate.
+        # The gate owns this object, which must not keep the gate alive.
         self._gate = weakref.ref(gate)
         self._fetch = fetch
         self._ended = threading.Condition()
         self._tasks: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def start(self) -> None:
-        """Starts what there is to fetch; nobody waits for it here."""
+        """Starts the pending fetches without waiting for them."""
         gate = self._gate()
         while gate is not None and (fetch := gate.next_fetch(time.monotonic())) is not None:
             threading.Thread(target=self._run, args=(gate, fetch), name="orbgate-keys", daemon=True).start()
@@ -41,7 +41,7 @@ class Keys:
                 self._ended.wait(max(0.0, waiting.until - time.monotonic()))
 
     async def wait_async(self, waiting: _native.Waiting) -> None:
-        """The same, for a task."""
+        """The same, for an asyncio task."""
         gate = self._gate()
         task = asyncio.get_running_loop(), asyncio.Event()
         with self._ended:
@@ -58,7 +58,7 @@ class Keys:
                 self._tasks.discard(task)
 
     def _run(self, gate: _native.Gate, first: _native.Fetch) -> None:
-        """An attempt, to its end."""
+        """Runs an attempt to its end."""
         fetch: _native.Fetch | None = first
         while fetch is not None:
             fetch = self._once(gate, fetch)
@@ -68,14 +68,14 @@ class Keys:
                 try:
                     loop.call_soon_threadsafe(event.set)
                 except RuntimeError:
-                    # That loop is closed, and nobody waits in it.
+                    # That loop is closed, and nothing waits in it.
                     continue
 
     def _once(self, gate: _native.Gate, fetch: _native.Fetch) -> _native.Fetch | None:
         try:
             came = self._fetch(fetch.url, fetch.timeout, fetch.max_bytes)
         except Exception as error:
-            # A fetcher is the user's: what it raises is a failure, and nobody waits for ever.
+            # A fetch function comes from the user. If it raises, the attempt fails, so that no request waits for ever.
             logger.warning("keys: %s: %s", fetch.url, error)
             timed_out = isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
             gate.failed(fetch, "timeout" if timed_out else "unreachable", time.monotonic())

@@ -1,4 +1,4 @@
-"""The log of gates. No answer depends on it."""
+"""The log of gates. It never affects a result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ else:
 
 class _Quiet(_Adapter):
     def log(self, *args: object, **values: object) -> None:
-        # A handler or filter of the service can raise.
+        # A handler or filter of the service might raise.
         with contextlib.suppress(Exception):
             super().log(*args, **values)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""The routes of Starlette and FastAPI, written as a policy has them, and compared where a router chooses one."""
+"""The routes of Starlette and FastAPI in the syntax of a policy, and their comparison where a router chooses one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _FULL = 2
 
 
 class _Compared:
-    """Stands in for the part of a router that chooses a route. Whatever a middleware has rewritten, it has done so before."""
+    """Replaces the part of a router that chooses a route, which runs after every middleware that might rewrite the
+    request.
+    """
 
     def __init__(self, router: Any, app: Callable[..., Awaitable[None]]) -> None:
         self.router = router
@@ -40,16 +42,19 @@ class _Compared:
         await self.app(scope, receive, send)
 
     def _template(self, found: Allowed, scope: _Scope) -> tuple[str, bool]:
-        """The whole template of the route that this router takes, and whether no other router chooses after it."""
+        """The whole template of the route that this router chooses, and whether no other router chooses after it."""
         prefix, root_path = found._routers.get(id(self.router), ("", None))
         if root_path != scope.get("root_path", ""):
-            # Something has changed which part of the path is compared with the routes, or leads here in a way that isn't known.
+            # Something changed which part of the path is compared with the routes, or called this router in an unknown
+            # way.
             return "", True
         return _taken(self.router.routes, {**scope}, prefix, found)
 
 
 def find(app: Any) -> tuple[Any, Any]:
-    """The Starlette or FastAPI application inside these middlewares and its router; a router twice; None twice for anything else."""
+    """The Starlette or FastAPI application inside these middlewares, and its router. For a bare router, the router
+    twice; for anything else, None twice.
+    """
     for _ in range(100):
         router = getattr(app, "router", app)
         if hasattr(router, "routes") and hasattr(router, "middleware_stack") and callable(getattr(router, "app", None)):
@@ -59,7 +64,9 @@ def find(app: Any) -> tuple[Any, Any]:
 
 
 def guard(router: Any) -> None:
-    """Has a router compare what it chooses, if it doesn't yet. Raises RuntimeError if one of its own middlewares hides where it chooses."""
+    """Makes a router compare its choice, if it doesn't yet. Raises RuntimeError if one of its own middlewares hides
+    where it chooses.
+    """
     holder, name = router, "middleware_stack"
     while (app := getattr(holder, name)) != router.app:
         if isinstance(app, _Compared):
@@ -71,20 +78,20 @@ def guard(router: Any) -> None:
 
 
 def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) -> tuple[str, bool]:
-    """The template of the route that is taken, "" if none is or it cannot be told; and whether that is the last choice."""
+    """The template of the chosen route, "" if there is none or it is unknown, and whether that is the last choice."""
     for route in routes:
         match, child = route.matches(scope)
         if match.value != _FULL:
             continue
         context = None
         while hasattr(route, "effective_route_contexts"):
-            # FastAPI's included router, which shares its routes: only it knows their prefix.
+            # FastAPI's included router, which shares its routes. Only it knows their prefix.
             match, child, route, context = route._match(scope)
         of_path = route if context is None or context.starlette_route is not None else context
         template = prefix + template_of(getattr(of_path, "path", ""))
         if hasattr(route, "endpoint"):
             return template, True
-        # A mounted application. Only of Starlette's is it known what they choose.
+        # A mounted application. Only Starlette's choices are known.
         _, inner = find(getattr(route, "_base_app", getattr(route, "app", None)))
         if inner is None:
             return "", True
@@ -96,20 +103,20 @@ def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) ->
 
 
 def template_of(path: str) -> str:
-    """Starlette's `/users/{id:int}` as `/users/{id}`, and `{rest:path}` as `{*rest}`."""
+    """Converts Starlette's `/users/{id:int}` to `/users/{id}`, and `{rest:path}` to `{*rest}`."""
     path = re.sub(r"\{(\w+):path\}", r"{*\1}", path)
     return re.sub(r"\{(\w+):\w+\}", r"{\1}", path)
 
 
 def served(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, str, bool]]:
-    """The method and template of every route of an application, and whether its OpenAPI document has it."""
+    """The method and template of every route of an application, and whether its OpenAPI document includes it."""
     for route in _each(routes):
         template = prefix + template_of(getattr(route, "path", ""))
         endpoint = getattr(route, "endpoint", None)
         if endpoint is None:
             yield from served(getattr(route, "routes", None) or (), template)
             continue
-        # A WebSocket begins with GET. A class may have a method for each of HTTP's.
+        # A WebSocket starts with GET. A class can have a method for each HTTP method.
         named = [method.upper() for method in ("get", "post", "put", "patch", "delete", "options") if isinstance(endpoint, type) and hasattr(endpoint, method)]
         for method in sorted(getattr(route, "methods", None) or named or ["GET"]):
             if method != "HEAD":
@@ -117,7 +124,7 @@ def served(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, str, 
 
 
 def _each(routes: Iterable[Any]) -> Iterator[Any]:
-    """Routes, and those of the routers that FastAPI includes, each with its whole path."""
+    """Routes, including those of routers that FastAPI includes, each with its whole path."""
     for route in routes:
         if hasattr(route, "effective_route_contexts"):
             for context in route.effective_route_contexts():

@@ -23,9 +23,10 @@ __all__ = ["GateMiddleware", "allowed"]
 
 
 def allowed(request: Any) -> Allowed:
-    """What let this request through: of Starlette's or FastAPI's `Request` or `WebSocket`, of Django's request, or of a scope.
+    """The decision that allowed this request: a `Request` or `WebSocket` of Starlette or FastAPI, a Django request, or a
+    scope.
 
-    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was another request when the gate decided.
+    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was changed since.
     """
     scope = getattr(request, "scope", request)
     method = getattr(request, "method", None) or scope.get("method", "GET")
@@ -33,16 +34,18 @@ def allowed(request: Any) -> Allowed:
 
 
 class GateMiddleware:
-    """Lets a request through to an application only where its token may make the call.
+    """Passes a request to an application only if its token allows the call.
 
-    It decides on `raw_path` and `query_string`, the bytes of the request line. Where the server gives no `raw_path`, every request gets a 500; where a
-    middleware outside has changed the path, a 400; and the log says why, once. WebSockets are decided as the `GET` that they begin with.
+    It decides on `raw_path` and `query_string`, the bytes of the request line. If the server provides no `raw_path`,
+    every request gets a 500; if an outer middleware has changed the path, a 400. The log explains why, once.
+    WebSockets are decided as the `GET` that they start with.
 
-    Inside Starlette and FastAPI, each router compares the route that it takes with the decision. With `is_compared`, something else does so, such
-    as `orbgate.gate.django`. Around any other application only the request as it came is decided: call `allowed(scope).compare(…)` where that
-    application dispatches, and `gate.check_routes` when it starts.
+    Inside Starlette and FastAPI, each router compares its route with the decision. With `is_compared`, something else
+    does that, such as `orbgate.gate.django`. Around any other application, only the request as received is decided:
+    call `allowed(scope).compare(…)` where that application dispatches, and `gate.check_routes` when it starts.
 
-    `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it. `check` is called when the server starts.
+    `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it. `check` is
+    called when the server starts.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class GateMiddleware:
         answer = await self.gate._ask_async(method, target or b"", scope["headers"])
         if not answer:
             self.gate._note(answer)
-            # Not the caller's error. Where every denial is a bare 403, this one is, too.
+            # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
             await deny(answer, status, scope["type"], send)
             return
@@ -77,18 +80,18 @@ class GateMiddleware:
         try:
             await self.app(scope, receive, send)
         finally:
-            # Something else than a route has answered.
+            # Something other than a route has responded.
             found._note()
 
     def _is_guarded(self, scope: _Scope, found: Allowed) -> bool:
-        """Whether this is around Starlette's router, which then compares."""
+        """Whether this wraps Starlette's router, which then compares."""
         app, router = find(self.app)
         if router is None:
             app, router = find(scope.get("app"))
         if router is None:
             return False
         guard(router)
-        # FastAPI sets its own, which is not a caller's.
+        # FastAPI sets its own, which isn't the caller's.
         own: str = getattr(scope.get("app", app), "root_path", "")
         root_path: str = own or scope.get("root_path", "")
         if root_path in ("", own, self.root_path):
@@ -99,14 +102,14 @@ class GateMiddleware:
         return True
 
     def _report_unseen(self, outer: Any) -> None:
-        """A router of Starlette led here: nothing protects its own routes."""
+        """A Starlette router called this middleware, so nothing protects the router's own routes."""
         own = [route for route in getattr(outer, "routes", ()) if not hasattr(route, "app") or hasattr(route, "endpoint")]
         unseen = ", ".join(f"{method} {template}" for method, template, _ in served(own))
         if unseen:
             self.gate.warn("the gate is inside a router, so it doesn't protect these routes: %s", unseen)
 
     async def _other(self, scope: _Scope, receive: _Receive, send: Send) -> None:
-        """The start and the end of the server, or what is no request."""
+        """Handles startup and shutdown of the server, and other messages that aren't requests."""
         if scope["type"] == "lifespan" and self.check is not None:
             try:
                 self.check()
@@ -117,7 +120,9 @@ class GateMiddleware:
         await self.app(scope, receive, send)
 
     def _target(self, scope: _Scope) -> bytes | None:
-        """The target of the request line; None where the server does not give it, b"" where something has changed it: both are denied."""
+        """The target of the request line; None if the server doesn't provide it, and b"" if something has changed it.
+        Both are denied.
+        """
         path: bytes | None = scope.get("raw_path")
         if path is None:
             self.gate.warn(
@@ -125,7 +130,7 @@ class GateMiddleware:
                 "Serve with uvicorn, hypercorn or daphne"
             )
             return None
-        # Some servers' has the query, too.
+        # Some servers also include the query.
         path = path.partition(b"?")[0]
         if unquote(path.decode("latin-1")) != scope["path"]:
             self.gate.warn("requests are refused: a middleware outside the gate has changed the path")

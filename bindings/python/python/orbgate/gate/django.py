@@ -1,4 +1,4 @@
-"""Django: its routes against the policy, over ASGI and WSGI."""
+"""Django: compares its routes with the policy, for ASGI and WSGI."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ __all__ = ["around", "check", "protect"]
 
 
 def protect(app: Any, gate: Gate) -> Any:
-    """The application of `get_asgi_application()` or `get_wsgi_application()` with the gate around it, and their routes compared.
+    """Puts the gate around the application of `get_asgi_application()` or `get_wsgi_application()`, and compares their
+    routes.
 
-    The gate decides before all middlewares. A view runs only if it is the decided route's and the method is the decided one: that is compared
-    after the `process_view` of all middlewares, whatever they have rewritten; otherwise the request gets a 404 and is counted. Raises
-    `RoutesDiffer` where the application has a route that the policy lacks.
+    The gate decides before all middlewares. A view runs only if it belongs to the decided route and the method is the
+    decided one. That is compared after the `process_view` of all middlewares, whatever they have rewritten; if it
+    differs, the request gets a 404 and is counted. Raises `RoutesDiffer` if the application has a route that the
+    policy lacks.
     """
     check(gate)
     return around(app, gate)
 
 
 def around(app: Any, gate: Gate) -> Any:
-    """The same, without comparing the routes when it starts."""
+    """The same, without comparing the routes at startup."""
     from django.core.handlers.asgi import ASGIHandler  # type: ignore[import-untyped]
     from django.core.handlers.base import BaseHandler  # type: ignore[import-untyped]
 
@@ -40,7 +42,7 @@ def around(app: Any, gate: Gate) -> Any:
         try:
             return resolve(request)
         except Resolver404:
-            # `_process_view` denies and counts this, too, before this view would run.
+            # `_process_view` also denies and counts this, before this view would run.
             return _no_view, (), {}
 
     app.resolve_request = resolve_request
@@ -58,7 +60,7 @@ def _process_view(request: Any, *_: Any) -> Any:
     found = getattr(request, "scope", request.META).get("orbgate")
     if not isinstance(found, Allowed):
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: serve what `protect` returns")
-    # Below a prefix, which may be a header's, `path_info` is only a part of the path.
+    # Below a prefix, which can come from a header, `path_info` is only a part of the path.
     match = request.resolver_match
     answer = found.compare(request.method, request.path_info, "" if match is None else f"/{_template(match.route)}")
     if answer:
@@ -77,7 +79,7 @@ async def _process_view_async(request: Any, *_: Any) -> Any:
 
 
 def check(gate: Gate) -> None:
-    """Raises `RoutesDiffer` where the application has a route that the policy lacks; the policy may have more."""
+    """Raises `RoutesDiffer` if the application has a route that the policy lacks. The policy can have more routes."""
     from django.urls import get_resolver
 
     declared: dict[str, list[str]] = {}
@@ -85,7 +87,7 @@ def check(gate: Gate) -> None:
         declared.setdefault(_shape(route.template), []).append(route.method)
     served = []
     for template, methods in _served(get_resolver().url_patterns):
-        # A function does not say which methods it answers: those of the policy, or any.
+        # A function doesn't declare its methods: use those of the policy, or any.
         served += [(method, template) for method in methods or declared.get(_shape(template), ["GET"])]
     try:
         gate.check_routes(served)
@@ -97,19 +99,22 @@ def check(gate: Gate) -> None:
             raise
 
 
-# A group of a regular expression that takes one segment, as routers of Django REST framework write it: no slash can be in it.
+# A group of a regular expression that matches one segment, as routers of Django REST framework write it. It can't match
+# a slash.
 _SEGMENT = re.compile(
     r"""\(\?P<(\w+)>
     (?: \[\^[^\]\\]*/[^\]\\]*\] | \[-?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wd]|[A-Za-z0-9_.])+-?\] | \\[wd] )
     (?: \+ | \{\d+(?:,\d*)?\} )\)""",
     re.VERBOSE,
 )
-# The suffix that Django REST framework adds to routes: another spelling of each.
+# The suffix that Django REST framework adds to routes, which gives each another spelling.
 _FORMAT = re.compile(r"\.\{\w+\}/\?$|[^/]\{\w+\}$")
 
 
 def _template(route: str) -> str:
-    """Django's `users/<int:id>` as `users/{id}`, and `<path:rest>` as `{*rest}`. Of regular expressions, groups of one segment are translated."""
+    """Converts Django's `users/<int:id>` to `users/{id}`, and `<path:rest>` to `{*rest}`. In regular expressions, groups
+    that match one segment are converted.
+    """
     if _SEGMENT.search(route) or re.search(r"(?:^|/)\^|\$$", route):
         route = re.sub(r"(^|/)\^", r"\1", _SEGMENT.sub(r"{\1}", route))
         route = re.sub(r"\\([-._~])", r"\1", re.sub(r"(?:\$|\\Z)$", "", route))
@@ -118,14 +123,14 @@ def _template(route: str) -> str:
 
 
 def _served(patterns: Any, prefix: str = "/") -> Iterator[tuple[str, list[str]]]:
-    """Every template and the methods of its view; none where the view does not say."""
+    """Every template with the methods of its view; None if the view doesn't declare them."""
     for pattern in patterns:
         route = prefix + _template(str(pattern.pattern))
         if hasattr(pattern, "url_patterns"):
             yield from _served(pattern.url_patterns, route)
         else:
             view = getattr(pattern.callback, "view_class", None)
-            # What a router of Django REST framework has bound.
+            # The methods that a router of Django REST framework has bound.
             actions = getattr(pattern.callback, "actions", None)
             names = list(actions) if actions else [] if view is None else [name for name in view.http_method_names if hasattr(view, name)]
             yield route, [name.upper() for name in names if name not in ("head", "options")]

@@ -1,4 +1,4 @@
-"""Flask: its routes against the policy."""
+"""Flask: compares its routes with the policy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ __all__ = ["allowed", "check", "protect"]
 
 
 def protect(app: Any, gate: Gate) -> None:
-    """Puts the gate around a Flask application and compares their routes. Call it when all routes are there.
+    """Puts the gate around a Flask application, and compares their routes. Call it after adding all routes.
 
-    Raises `RoutesDiffer` where the application has a route that the policy lacks. Flask adds `HEAD` and `OPTIONS` to its routes, and `static`:
-    the gate denies what the policy lacks. A request goes on only to the decided route with the decided method, whatever something inside the gate has
-    rewritten: that is compared before the functions of `before_request`, and again before the view.
+    Raises `RoutesDiffer` if the application has a route that the policy lacks. Flask adds `HEAD` and `OPTIONS` to its
+    routes, and `static`; the gate denies those that the policy lacks. A request reaches only the decided route with
+    the decided method, even if something inside the gate has rewritten it. That is compared before the
+    `before_request` functions, and again before the view.
     """
     check(app, gate)
     app.wsgi_app = GateMiddleware(app.wsgi_app, gate, is_compared=True)
@@ -34,7 +35,7 @@ def protect(app: Any, gate: Gate) -> None:
 
 
 def check(app: Any, gate: Gate) -> None:
-    """Raises `RoutesDiffer` where the application has a route that the policy lacks; the policy may have more."""
+    """Raises `RoutesDiffer` if the application has a route that the policy lacks. The policy can have more routes."""
     rules = [rule for rule in app.url_map.iter_rules() if rule.endpoint != "static"]
     # A rule for WebSockets has no methods.
     routes = [(method, _template(rule.rule)) for rule in rules for method in sorted((rule.methods or {"GET"}) - {"HEAD", "OPTIONS"})]
@@ -62,6 +63,6 @@ def _compare() -> Any:
 
 
 def _template(rule: str) -> str:
-    """Werkzeug's `/users/<int:id>` as `/users/{id}`, and `<path:rest>` as `{*rest}`."""
+    """Converts Werkzeug's `/users/<int:id>` to `/users/{id}`, and `<path:rest>` to `{*rest}`."""
     rule = re.sub(r"<path(?:\([^)]*\))?:(\w+)>", r"{*\1}", rule)
     return re.sub(r"<(?:[^<>:]+:)?(\w+)>", r"{\1}", rule)

@@ -1,4 +1,4 @@
-"""Starlette and FastAPI: their routes against the policy, and FastAPI's documentation of scopes."""
+"""Starlette and FastAPI: compares their routes with the policy, and documents scopes in FastAPI."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ __all__ = ["check", "document", "protect"]
 
 
 def protect(app: Any, gate: Gate, *, root_path: str = "") -> None:
-    """Puts the gate around a Starlette or FastAPI application, outside the middlewares that it has, and compares their routes.
+    """Puts the gate around a Starlette or FastAPI application, outside its middlewares, and compares their routes.
 
-    Call it when all routes are there. Raises `RoutesDiffer` where the application has a route that the policy lacks; routes that are added
-    later are compared when the server starts. A router, also a mounted or an included one, then takes no other route than the decided one, whatever a
-    middleware has rewritten. FastAPI's documentation says which scope each route needs.
+    Call it after adding all routes. Raises `RoutesDiffer` if the application has a route that the policy lacks.
+    Routes that are added later are compared when the server starts. After that, a router, even a mounted or included
+    one, runs only the decided route, whatever a middleware has rewritten. FastAPI's documentation shows which scope
+    each route needs.
 
     `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it.
     """
@@ -30,7 +31,7 @@ def protect(app: Any, gate: Gate, *, root_path: str = "") -> None:
 
 
 def check(app: Any, gate: Gate, *, root_path: str = "") -> None:
-    """Raises `RoutesDiffer` where the application has a route that the policy lacks; the policy may have more."""
+    """Raises `RoutesDiffer` if the application has a route that the policy lacks. The policy can have more routes."""
     names = "openapi_url", "docs_url", "redoc_url", "swagger_ui_oauth2_redirect_url"
     documentation = {getattr(app, name, None) for name in names}
     routes = [
@@ -46,7 +47,7 @@ def check(app: Any, gate: Gate, *, root_path: str = "") -> None:
 
 
 def document(app: Any, gate: Gate, *, root_path: str = "") -> None:
-    """Has a FastAPI application's OpenAPI document say which scope each route needs, from the policy in force."""
+    """Adds the scope of each route, from the active policy, to a FastAPI application's OpenAPI document."""
     made = app.openapi
 
     def openapi() -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""An issuer for the tests of a service: its tokens are real, and are really verified. Not for production.
+"""An issuer for tests of a service. Its tokens are real and pass real verification. Not for production.
 
-`python -m orbgate.gate.testing 9000` is one on this machine: it has `/tokens.yaml`, which trusts it, and gives everybody who asks a token, as
-`/token?kind=user&scope=read:orbs`.
+`python -m orbgate.gate.testing 9000` runs one on this machine. It serves `/tokens.yaml`, a configuration that trusts
+it, and issues a token to any client that requests one, for example with `/token?kind=user&scope=read:orbs`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Issuer", "serve"]
 
 
 class Issuer:
-    """Signs tokens, and answers for its keys without a network.
+    """Signs tokens, and provides its keys without a network.
 
     >>> from orbgate import Policy
     >>> from orbgate.gate import Gate
@@ -45,7 +45,7 @@ class Issuer:
 
     @property
     def tokens(self) -> str:
-        """The configuration that trusts it: the second argument of a `Gate`."""
+        """A configuration that trusts this issuer: the second argument of a `Gate`."""
         kinds = {kind: [{"claim": "token_kind", "equals": kind}] for kind in ("user", "organisation")}
         issuer = {
             "issuer": self.name,
@@ -54,17 +54,19 @@ class Issuer:
             "algorithms": ["ES256"],
             "kind": kinds,
         }
-        # JSON is YAML.
+        # JSON is also YAML.
         return json.dumps({"orbgate_token": 1, "issuers": [issuer]})
 
     def fetch(self, url: str, timeout: float, max_bytes: int) -> Fetched:
-        """Its keys, whatever is asked."""
+        """Returns its keys for any URL."""
         x, y = self._key.point()
         key = {"kty": "EC", "crv": "P-256", "kid": self.kid, "x": x, "y": y}
         return Fetched(200, json.dumps({"keys": [key]}).encode())
 
     def bearer(self, kind: str, scopes: str, **claims: Any) -> str:
-        """An `Authorization` of a token of this kind with these scopes, valid for ten minutes; a claim that is None is left out."""
+        """An `Authorization` value with a token of this kind and these scopes, valid for ten minutes. A claim that is
+        None is left out.
+        """
         now = int(time.time())
         usual = {
             "iss": self.name,
@@ -104,11 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: a token is in what it answers."""
+        """Logs nothing, because responses contain tokens."""
 
 
 def serve(port: int) -> ThreadingHTTPServer:
-    """An issuer on this machine, which gives everybody a token."""
+    """Runs an issuer on this machine, which issues a token to any client."""
     server = _Server(("127.0.0.1", port), _Handler)
     server.issuer = Issuer(f"http://127.0.0.1:{server.server_address[1]}")
     return server

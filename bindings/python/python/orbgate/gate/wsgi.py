@@ -22,9 +22,9 @@ _TWO_TARGETS = "requests are answered with 500: %s gives a `RAW_URI` and another
 
 
 def allowed(request: Any) -> Allowed:
-    """What let this request through: of Flask's `request`, of Django's, or of an environment.
+    """The decision that allowed this request: Flask's `request`, a Django request, or a WSGI environment.
 
-    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was another request when the gate decided.
+    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was changed since.
     """
     environ = getattr(request, "environ", request)
     method = getattr(request, "method", None) or environ["REQUEST_METHOD"]
@@ -32,15 +32,15 @@ def allowed(request: Any) -> Allowed:
 
 
 class GateMiddleware:
-    """Lets a request through to an application only where its token may make the call.
+    """Passes a request to an application only if its token allows the call.
 
-    It decides on the target as it came: `RAW_URI` of gunicorn and Werkzeug, `REQUEST_URI` of waitress, uWSGI and mod_wsgi. `PATH_INFO` is
-    decoded, so no decision could be made on it: where a server gives neither, every request gets a 500, and the log says why, once. A server
-    shows what it gives with its first request, and not before.
+    It decides on the target as received: `RAW_URI` of gunicorn and Werkzeug, `REQUEST_URI` of waitress, uWSGI and
+    mod_wsgi. `PATH_INFO` can't be used, because it is decoded. If a server provides neither, every request gets a
+    500, and the log explains why, once. This can't be detected before a server's first request.
 
-    With `is_compared`, the application compares the route that it takes with the decision, as `orbgate.gate.flask` and `orbgate.gate.django` have
-    it do. Around any other application only the request as it came is decided: call `allowed(environ).compare(…)` where that application
-    dispatches, and `gate.check_routes` when it starts.
+    With `is_compared`, the application compares its route with the decision, as `orbgate.gate.flask` and
+    `orbgate.gate.django` make it do. Around any other application, only the request as received is decided: call
+    `allowed(environ).compare(…)` where that application dispatches, and `gate.check_routes` when it starts.
     """
 
     def __init__(self, app: Callable[..., Iterable[bytes]], gate: Gate, *, is_compared: bool = False) -> None:
@@ -56,7 +56,7 @@ class GateMiddleware:
             self.gate._note(answer)
             status = HTTPStatus(answer.status or 403)
             if target is None and status != 403:
-                # Not the caller's error. Where every denial is a bare 403, this one is, too.
+                # Not the caller's error. If every denial is a bare 403, so is this one.
                 status = HTTPStatus.INTERNAL_SERVER_ERROR
             start_response(f"{status.value} {status.phrase}", [*answer.headers, ("Content-Length", "0")])
             return [b""]
@@ -66,18 +66,20 @@ class GateMiddleware:
         try:
             return self.app(environ, start_response)
         finally:
-            # Something else than a route has answered.
+            # Something other than a route has responded.
             found._note()
 
     def _target(self, environ: dict[str, Any]) -> str | None:
-        """The target of the request line; None where the server does not give it, "" where something has changed it: both are denied."""
+        """The target of the request line; None if the server doesn't provide it, and "" if something has changed it.
+        Both are denied.
+        """
         raw = {environ[name] for name in ("RAW_URI", "REQUEST_URI") if name in environ}
         if len(raw) != 1:
             server = environ.get("SERVER_SOFTWARE", "the server")
             self.gate.warn(_NO_TARGET if not raw else _TWO_TARGETS, server)
             return None
         target: str = raw.pop()
-        # The application sees this one; a target in another form is refused anyway.
+        # The application uses this one; a target in another form is rejected anyway.
         if target.startswith("/") and unquote_to_bytes(target.partition("?")[0]) != _path(environ).encode("latin-1"):
             self.gate.warn("requests are refused: something outside the gate has changed the path")
             return ""
@@ -90,7 +92,7 @@ def _path(environ: dict[str, Any]) -> str:
 
 
 def _headers(environ: dict[str, Any]) -> list[tuple[bytes, bytes]]:
-    """The headers, with one name for `-` and `_`, which servers do not tell apart."""
+    """The headers, with `-` and `_` in names treated alike, because servers don't distinguish them."""
     return [
         (name[5:].replace("_", "-").encode("latin-1"), value.encode("latin-1"))
         for name, value in environ.items()
