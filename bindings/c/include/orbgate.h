@@ -691,11 +691,11 @@ typedef struct OrbgateDecision {
    */
   uint16_t http_status;
   /**
-   * The scope's number in its engine, from 1; 0 if there is none.
+   * The scope's number in its engine, from 1; 0 if there isn't one.
    */
   uint16_t scope;
   /**
-   * The route's number in its engine, from 1; 0 if there is none. For `method_not_declared`, it is one of
+   * The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of
    * the routes with the path's template.
    */
   uint32_t route;
@@ -922,7 +922,7 @@ typedef struct OrbgateIssuerStatus {
    */
   uint32_t key_count;
   /**
-   * When the keys were fetched, on the monotonic clock; 0 if there are none.
+   * When the keys were fetched, on the monotonic clock; 0 if there aren't any.
    */
   uint64_t fetched_ms;
   /**
@@ -1799,7 +1799,7 @@ ORBGATE_API
 void orbgate_error_free(struct OrbgateError *error);
 
 /**
- * Returns the next fetch; `*out` is null if there is none. Call it after each other call until it returns
+ * Returns the next fetch; `*out` is null if there isn't one. Call it after each other call until it returns
  * null.
  *
  * Ownership: the caller owns `*out` and frees it with `orbgate_fetch_free`.
@@ -2263,7 +2263,7 @@ OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine,
                                          uint32_t *out);
 
 /**
- * Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there is none.
+ * Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
  *
  * Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -2289,7 +2289,7 @@ OrbgateStatus orbgate_engine_route_method(const struct OrbgateEngine *engine,
                                           struct OrbgateStr *out);
 
 /**
- * Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there is none.
+ * Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
  *
  * Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.

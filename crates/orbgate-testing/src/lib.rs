@@ -1,4 +1,4 @@
-//! What tests share: signed tokens, a real OpenID provider, and the exchanges of every gate. Not published.
+//! Shared by tests: signed tokens, a real OpenID provider, and the exchanges for every gate. Not published.
 #![allow(
     missing_docs,
     missing_debug_implementations,

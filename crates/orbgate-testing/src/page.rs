@@ -1,9 +1,9 @@
-//! Parts of pages that are made of the code.
+//! Parts of pages that are generated from the code.
 
 use std::fs;
 
-/// Compares a part of a page with the text that the code makes of it, or writes it there if `ORBGATE_UPDATE` is set. The
-/// part is between the comments `<!-- NAME: … -->` and `<!-- end -->`.
+/// Compares a part of a page with the generated Markdown, or writes it there if `ORBGATE_UPDATE` is set. The part is
+/// between the comments `<!-- NAME: … -->` and `<!-- end -->`.
 pub fn keep(page: &str, name: &str, made: &str) {
     let text = fs::read_to_string(page).unwrap();
     let start = text.find(&format!("<!-- {name}: ")).expect(name);

@@ -10,7 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 
 use serde_json::{Value, json};
 
-/// How long an answer may take on the busiest machine. A test that waits for ever reports nothing.
+/// The time limit for a response on the busiest machine. A test that waits for ever reports
+/// nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running provider, which stops when this is dropped.
@@ -23,9 +24,9 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Starts a provider on a free port of this machine. If Node is missing, says why and returns
-    /// `None`; in CI that is a failure. The folder, a test's `CARGO_TARGET_TMPDIR`, keeps what npm
-    /// installs.
+    /// Starts a provider on a free port of this machine. If Node is missing, prints why and returns
+    /// `None`; in CI that is a failure. The folder, a test's `CARGO_TARGET_TMPDIR`, keeps the
+    /// packages that npm installs.
     pub fn start(home: &str) -> Option<Self> {
         let home = match installed(Path::new(home)) {
             Ok(home) => home,
@@ -65,7 +66,7 @@ impl Provider {
         Some(provider)
     }
 
-    /// An organisation's token, by client credentials.
+    /// An organisation's token, from client credentials.
     pub fn organisation(&mut self, scope: &str) -> String {
         text(
             &self.ask(&json!({"do": "organisation", "scope": scope})),
@@ -73,17 +74,17 @@ impl Provider {
         )
     }
 
-    /// A user's token, by authorization code.
+    /// A user's token, from an authorization code.
     pub fn user(&mut self, scope: &str) -> String {
         text(&self.ask(&json!({"do": "user", "scope": scope})), "token")
     }
 
-    /// The ID token of a user, which is not an access token.
+    /// A user's ID token, which isn't an access token.
     pub fn id_token(&mut self) -> String {
         text(&self.ask(&json!({"do": "user"})), "id_token")
     }
 
-    /// Declares these scopes, and no others, in the Permissions tab.
+    /// Declares exactly these scopes in the Permissions tab.
     pub fn declare(&mut self, scope: &str) {
         self.ask(&json!({"do": "declare", "scope": scope}));
     }
@@ -93,19 +94,19 @@ impl Provider {
         self.ask(&json!({"do": "rotate", "algorithm": algorithm}));
     }
 
-    /// Sets how long later tokens are valid.
+    /// Sets the lifetime of later tokens.
     pub fn lifetime(&mut self, seconds: u64) {
         self.ask(&json!({"do": "lifetime", "seconds": seconds}));
     }
 
-    /// How often the key set was asked for.
+    /// The number of requests for the key set.
     pub fn requests(&mut self) -> u64 {
         self.ask(&json!({"do": "requests"}))["count"]
             .as_u64()
             .unwrap()
     }
 
-    /// Which of these tokens jose accepts, the library that the provider uses.
+    /// Which of these tokens the library jose, which the provider uses, accepts.
     pub fn judge(&mut self, tokens: &[String], rules: &Value) -> Vec<bool> {
         let mut command = rules.clone();
         command["do"] = "judge".into();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 pub const ISSUER: &str = "https://id.example.com";
 pub const AUDIENCE: &str = "https://api.example.com";
-/// When the tests take place, in seconds since 1970.
+/// The current time in tests, in seconds since 1970.
 pub const NOW: u64 = 1_800_000_000;
 
 pub fn now() -> SystemTime {
@@ -29,7 +29,7 @@ pub fn base64url(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// What signs a token.
+/// A key that signs tokens.
 pub enum Signer {
     Rsa(RsaKeyPair),
     P256(EcdsaKeyPair),
@@ -60,10 +60,10 @@ impl Signer {
         Self::Ed25519(Ed25519KeyPair::generate().unwrap())
     }
 
-    /// The public key as a key set has it.
+    /// The public key in the form of a key set.
     pub fn jwk(&self, kid: &str) -> Value {
         let mut jwk = match self {
-            // In the DER of RFC 8017 A.1.1, a modulus of 2048 bits is at a fixed position.
+            // In the DER encoding of RFC 8017 A.1.1, a 2048-bit modulus is at a fixed position.
             Self::Rsa(pair) => json!({
                 "kty": "RSA",
                 "n": base64url(&pair.public_key().as_ref()[9..265]),
@@ -115,7 +115,7 @@ impl Signer {
         }
     }
 
-    /// A token of exactly these texts, valid or not.
+    /// A token with exactly this header and these claims, valid or not.
     pub fn token_of(&self, header: &str, claims: &str) -> String {
         let algorithm: Value = serde_json::from_str(header).unwrap_or_default();
         let algorithm = algorithm["alg"].as_str().unwrap_or_default();
@@ -146,7 +146,7 @@ pub fn claims() -> Value {
     })
 }
 
-/// The object with this member put instead of what it has.
+/// The object with this member replaced.
 pub fn with(mut object: Value, name: &str, value: impl Into<Value>) -> Value {
     object[name] = value.into();
     object

@@ -1,4 +1,4 @@
-//! Issuers on loopback: right ones, and some that are down, slow, huge, or lie.
+//! Issuers on loopback: valid ones, and some that are down, slow, send huge responses, or lie.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -12,31 +12,32 @@ use serde_json::{Value, json};
 use crate::exchange::recipe::Identity;
 use crate::signer::Signer;
 
-/// What an issuer does when it is asked for its keys.
+/// How an issuer responds to a request for its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conduct {
     Right,
-    /// A byte now and then, so that each read gets something and the whole takes longer than it may.
+    /// Single bytes with pauses, so that each read gets data but the response exceeds the time
+    /// limit.
     Drips,
-    /// The right keys, in more bytes than are read.
+    /// The valid keys, in a body that is too large.
     Huge,
-    /// Bytes without end.
+    /// An endless body.
     Endless,
-    /// The right keys under the wrong status.
+    /// The valid keys with the wrong status.
     Fails,
-    /// The right keys, elsewhere.
+    /// The valid keys at another address.
     Redirects,
-    /// A page for people.
+    /// An HTML page.
     Page,
-    /// Closes the connection and says nothing.
+    /// Closes the connection without a response.
     Closes,
-    /// Discovery that says another issuer.
+    /// Discovery that names another issuer.
     SaysAnother,
-    /// Discovery that says keys on another machine, without TLS.
+    /// Discovery with keys on another machine, without TLS.
     SaysElsewhere,
-    /// The private key, too.
+    /// Includes the private key.
     SaysSecret,
-    /// Two keys of one name.
+    /// Two keys with the same name.
     SaysTwins,
 }
 
@@ -46,11 +47,11 @@ pub(crate) struct Issuer {
     pub(crate) kid: String,
     others: Vec<Value>,
     pub(crate) conduct: Conduct,
-    /// How often its keys were asked for.
+    /// The number of requests for its keys.
     pub(crate) asked: usize,
 }
 
-/// Every issuer on one port, each below its name.
+/// All issuers on one port, each below its name.
 #[derive(Clone)]
 pub(crate) struct Issuers {
     pub(crate) address: String,
@@ -68,7 +69,7 @@ impl Issuer {
         }
     }
 
-    /// With more keys, of which it signs with none.
+    /// With additional keys that it never signs with.
     pub(crate) fn with(mut self, jwks: impl IntoIterator<Item = Value>) -> Self {
         self.others.extend(jwks);
         self
@@ -100,7 +101,7 @@ impl Issuers {
         Ok(issuers)
     }
 
-    /// Serves at another address, too.
+    /// Serves at an additional address.
     pub(crate) fn also_at(&self, address: &str) -> Result<()> {
         self.clone().accept(TcpListener::bind(address)?);
         Ok(())
@@ -191,7 +192,7 @@ fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Opt
     stream.write_all(format!("{head}{body}").as_bytes()).ok()
 }
 
-/// Ten seconds for all of it.
+/// Takes ten seconds for the whole body.
 fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
     let length = body.len();
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
@@ -204,7 +205,7 @@ fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
     Some(())
 }
 
-/// Up to 64 MiB, because nobody should read so much.
+/// Stops after 64 MiB, which a client should never read.
 fn endless(stream: &mut impl Write) -> Option<()> {
     stream
         .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"keys\":[")

@@ -1,4 +1,4 @@
-//! A gate program: how it is started, what it says, how it ends.
+//! Runs a gate program: starts it, reads its output, and ends it.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -12,18 +12,18 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
-/// How long a start or an answer may take on the busiest machine.
+/// The time limit for a start or a response on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How to start a gate program: a command, to which its arguments are added.
+/// The command that starts a gate program, to which its arguments are appended.
 #[derive(Clone, Debug)]
 pub struct Program {
     words: Vec<String>,
-    /// Its server drops headers without a value, so that no gate in it sees them.
+    /// Its server drops headers without a value, so its gate never sees them.
     pub(crate) drops_empty_headers: bool,
 }
 
-/// With the gate, or, to learn what the server itself does, without.
+/// With the gate or, to observe the server itself, without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gated {
     Yes,
@@ -35,14 +35,14 @@ pub(crate) struct Running {
     child: Child,
     commands: ChildStdin,
     said: Mutex<Receiver<String>>,
-    /// What its service saw: a line of JSON each.
+    /// The calls that its service saw: one JSON line each.
     records: Arc<Mutex<Vec<String>>>,
-    /// All of both its outputs.
+    /// Everything on its standard output and standard error.
     output: Arc<Mutex<String>>,
     pub(crate) address: String,
 }
 
-/// What a program has counted.
+/// The program's counters.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Counted {
     #[serde(default, rename = "orbgate_decisions_total")]
@@ -64,7 +64,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If it has no words.
+    /// Fails if the command is empty.
     pub fn command(&self, listen: &str, policy: &Path, tokens: &Path) -> Result<Command> {
         let (program, arguments) = self.words.split_first().context("no program")?;
         let mut command = Command::new(program);
@@ -92,7 +92,7 @@ impl Program {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
         command.args(public.iter().flat_map(|route| ["--public", route]));
         command.args((gated == Gated::No).then_some("--ungated"));
-        // A group of its own, because the program may be started by another, as `go run` does.
+        // A separate process group, because another program might start it, such as `go run`.
         command.process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = command.stderr(Stdio::piped()).spawn();
@@ -122,7 +122,7 @@ impl Program {
         Ok(running)
     }
 
-    /// That it does not start with these files, and says why.
+    /// Checks that it doesn't start with these files, and that it reports why.
     pub(crate) fn refuses(&self, policy: &Path, tokens: &Path) -> Result<()> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
         let output = command.stdin(Stdio::null()).output()?;
@@ -136,7 +136,8 @@ impl Program {
     }
 }
 
-/// Keeps what a program says, in threads of their own: records and all of it; gives its answers.
+/// Collects the program's output in separate threads: records, and everything. Returns its
+/// responses to commands.
 fn listen(
     lines: ChildStdout,
     mut errors: ChildStderr,
@@ -165,7 +166,7 @@ fn listen(
 }
 
 impl Running {
-    /// Says a command and gives the answer.
+    /// Sends a command and returns the response.
     pub(crate) fn tell(&mut self, command: &str) -> Result<String> {
         writeln!(self.commands, "{command}")?;
         self.answer()
@@ -176,7 +177,8 @@ impl Running {
         answer.with_context(|| format!("it says nothing, or:\n{}", self.output.lock().unwrap()))
     }
 
-    /// What it has counted. What its service saw before is in the records then, because it was said before.
+    /// Returns its counters. Earlier records of its service are complete then, because they were written
+    /// before.
     pub(crate) fn count(&mut self) -> Result<Counted> {
         let answer = self.tell("count")?;
         let counted = answer.strip_prefix("counted ");
@@ -184,12 +186,12 @@ impl Running {
         serde_json::from_str(counted).with_context(|| answer.clone())
     }
 
-    /// What its service saw since the last time.
+    /// The calls that its service saw since the last time.
     pub(crate) fn records(&self) -> Vec<String> {
         core::mem::take(&mut self.records.lock().unwrap())
     }
 
-    /// All that it has said.
+    /// All of its output.
     pub(crate) fn output(&self) -> String {
         self.output.lock().unwrap().clone()
     }

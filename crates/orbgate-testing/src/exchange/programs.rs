@@ -1,4 +1,4 @@
-//! The gate programs: a language, its frameworks, what builds its program, and what starts it. Commands as they are typed at the root.
+//! The gate programs: languages, frameworks, and the commands that build and start them, as typed at the root.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -13,9 +13,9 @@ use crate::exchange::world::root;
 
 struct Language {
     name: &'static str,
-    /// Succeeds where the language is on the machine; it brings what it may.
+    /// A command that succeeds if the language is installed.
     needs: &'static str,
-    /// The first is taken where none is named; none where there is no choice.
+    /// The first is the default. Empty if there is no choice.
     frameworks: &'static [&'static str],
     build: &'static [&'static str],
     start: &'static str,
@@ -97,15 +97,15 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// The lines that have been run.
+/// The build commands that have been run.
 static BUILT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
-/// Every language with a gate program and each of its frameworks; nothing of a language that the machine lacks, which is said where
-/// `cargo xtask test` counts it.
+/// Every language with a gate program, and each of its frameworks. Languages that aren't installed are left out, and
+/// reported where `cargo xtask test` counts them.
 ///
 /// # Errors
 ///
-/// If a language is missing in CI.
+/// Fails if a language is missing in CI.
 pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
     let mut found = Vec::new();
     for language in LANGUAGES {
@@ -127,7 +127,7 @@ pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
     Ok(found)
 }
 
-/// What the machine lacks for a language.
+/// The tools that the machine lacks for a language.
 fn lacks(language: &Language) -> Result<Option<String>> {
     let output = shell(language.needs).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -142,11 +142,11 @@ fn shell(line: &str) -> Command {
     command
 }
 
-/// Builds the program of a language, for a framework or for its first.
+/// Builds a language's program for a framework, by default the first.
 ///
 /// # Errors
 ///
-/// If there is none of this name, or it does not build.
+/// Fails if the name is unknown, or if the program doesn't build.
 pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let language = LANGUAGES.iter().find(|language| language.name == name);
     let language = language.with_context(|| format!("`{name}` has no gate program"))?;
@@ -157,7 +157,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
         "`{name}` has the frameworks {:?}",
         language.frameworks
     );
-    // The frameworks of a language have one program.
+    // All frameworks of a language use the same program.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if built.insert(language.needs)
         && let Some(lacks) = lacks(language)?
@@ -165,7 +165,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
         bail!("{lacks}");
     }
     for line in language.build.iter().filter(|line| !built.contains(*line)) {
-        // What the program says is all that its caller reads.
+        // Standard output contains only the program's own output.
         let status = shell(line).stdout(std::io::stderr()).status()?;
         ensure!(status.success(), "`{line}` failed");
     }
@@ -182,7 +182,8 @@ mod tests {
 
     use crate::exchange::world::root;
 
-    /// An example of a server is a gate, or says in its first sentence which headers it trusts.
+    /// An example of a server either uses a gate, or states in its first sentence which headers it
+    /// trusts.
     #[test]
     fn every_example_says_what_it_trusts() {
         let mut count = 0;

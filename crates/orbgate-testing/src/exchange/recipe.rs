@@ -1,4 +1,4 @@
-//! A token's recipe: what an exchange says of its token, and the text that it becomes.
+//! Describes a token in an exchange, and makes the token from the description.
 
 use std::collections::BTreeMap;
 
@@ -8,50 +8,51 @@ use serde_json::{Map, Value, json};
 
 use crate::signer::{AUDIENCE, Signer};
 
-/// A token, as its difference from the usual one: a user's, of the issuer `main`, for ten minutes.
+/// A token, described by its differences from the default: a user's token of the issuer `main`,
+/// valid for ten minutes.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Recipe {
-    /// The issuer's name; `main`.
+    /// The issuer's name; by default, `main`.
     pub(crate) issuer: Option<String>,
-    /// `token_kind`; `user`.
+    /// `token_kind`; by default, `user`.
     kind: Option<String>,
     /// `scope`.
     scopes: String,
-    /// Members of the header; null leaves one out.
+    /// Members of the header. Null removes one.
     header: BTreeMap<String, Value>,
-    /// Members of the claims; null leaves one out, `now+60` and `now-60` are times.
+    /// Members of the claims. Null removes one; `now+60` and `now-60` are times.
     claims: BTreeMap<String, Value>,
-    /// The header's text instead.
+    /// Replaces the header's JSON.
     header_text: Option<String>,
-    /// The claims' text instead.
+    /// Replaces the claims' JSON.
     claims_text: Option<String>,
-    /// Signed with a key that the issuer does not have, under the name of the issuer's.
+    /// Signed with a key that the issuer doesn't have, under the name of the issuer's key.
     forged: bool,
-    /// Signed with HMAC, and the issuer's public key as the secret.
+    /// Signed with HMAC, with the issuer's public key as the secret.
     hmac: bool,
-    /// What is done to the finished text, in this order.
+    /// Changes to the finished token, in this order.
     #[serde(with = "serde_yaml::with::singleton_map_recursive")]
     alter: Vec<Alteration>,
 }
 
-/// A change of a token's text.
+/// A change to the finished token.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Alteration {
-    /// Adds this text.
+    /// Appends this string.
     Append(String),
-    /// Puts this text instead of the signature.
+    /// Replaces the signature with this string.
     Signature(String),
-    /// Puts this text instead of the whole token.
+    /// Replaces the whole token with this string.
     Whole(String),
-    /// Repeats the whole token's first letter up to this length.
+    /// Repeats the token's first letter up to this length.
     Longer(usize),
-    /// Turns the letters of the signature around.
+    /// Reverses the letters of the signature.
     Turn,
 }
 
-/// An issuer as a recipe knows it.
+/// The issuer's data that a recipe needs.
 pub(crate) struct Identity<'a> {
     /// Its `iss`.
     pub(crate) name: &'a str,
@@ -69,19 +70,19 @@ impl Recipe {
         }
     }
 
-    /// The same, with another claim.
+    /// Sets another claim.
     pub(crate) fn claim(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.claims.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same, with another member of the header.
+    /// Sets another member of the header.
     pub(crate) fn header(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.header.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same, of another issuer.
+    /// Sets another issuer.
     pub(crate) fn from(mut self, issuer: &str) -> Self {
         self.issuer = Some(issuer.to_owned());
         self
@@ -96,7 +97,7 @@ impl Recipe {
         self.kind.as_deref().unwrap_or("user")
     }
 
-    /// The token, at this time.
+    /// Signs the token at this time.
     pub(crate) fn sign(&self, issuer: &Identity<'_>, now: u64) -> Result<String> {
         let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": issuer.kid});
         let claims = json!({
@@ -132,7 +133,7 @@ impl Alteration {
             Self::Signature(text) => format!("{signed}.{text}"),
             Self::Whole(text) => text.clone(),
             Self::Longer(length) => "a".repeat(*length),
-            // The last letter stays: it may not be any.
+            // The last letter stays, because not every letter is valid there.
             Self::Turn => {
                 let (turned, last) = signature.split_at(signature.len().saturating_sub(1));
                 format!(
@@ -144,7 +145,7 @@ impl Alteration {
     }
 }
 
-/// An object with these members put instead of what it has, as text.
+/// An object with these members replaced, as JSON.
 fn changed(object: Value, changes: &BTreeMap<String, Value>, now: u64) -> Result<String> {
     let Value::Object(mut members) = object else {
         bail!("not an object");

@@ -1,4 +1,4 @@
-//! The suite: a gate program, what is put to it, and how its answers are judged.
+//! The suite: runs a gate program, sends requests to it, and checks its responses.
 
 use core::fmt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::exchange::program::{Counted, Gated, Program, Running};
 use crate::exchange::wire::{self, Answer};
 use crate::exchange::world::{World, policy};
 
-/// What an answer must be.
+/// The expected response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
@@ -27,7 +27,7 @@ pub struct Expected {
     pub saw: Option<Saw>,
 }
 
-/// What a service says that it saw.
+/// A service's description of the call that it saw.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saw {
@@ -39,25 +39,25 @@ pub struct Saw {
     pub consumes: Option<bool>,
 }
 
-/// A request, and what is known of it.
+/// A request, with its expected properties.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub location: String,
     pub bytes: Vec<u8>,
     pub method: Vec<u8>,
     pub target: Vec<u8>,
-    /// Kind and scopes of its token; none if there isn't one, or it is to be refused.
+    /// The kind and scopes of its token; `None` without a token, or if the token must be rejected.
     pub token: Option<(String, String)>,
 }
 
-/// One run of a gate program under one policy.
+/// One run of a gate program with one policy.
 pub(crate) struct Open<'s> {
     suite: &'s Suite,
     pub(crate) running: Running,
     pub(crate) engine: Engine,
     /// Routes that need no token.
     public: Vec<String>,
-    /// The bodies of all answers from the service.
+    /// The bodies of all responses from the service.
     bodies: Mutex<Vec<String>>,
 }
 
@@ -69,15 +69,16 @@ pub(crate) struct Suite {
     ungated: Running,
     failures: Mutex<Vec<String>>,
     count: Mutex<usize>,
-    /// How many of them the server refused by itself.
+    /// The number of exchanges that the server itself rejected.
     own: Mutex<usize>,
 }
 
-/// Puts every group to a program, and prints under this name what failed. The number of exchanges.
+/// Sends every group to a program, and prints the failures under this name. Returns the number of
+/// exchanges.
 ///
 /// # Errors
 ///
-/// If an exchange failed, or the program cannot be driven.
+/// Fails if an exchange failed, or if the program can't be driven.
 pub fn run(name: &str, program: Program, groups: &[Group], home: &str) -> Result<usize> {
     let world = World::new()?;
     let ungated = program.start(&policy("t1-strict"), &world.tokens(), Gated::No)?;
@@ -118,12 +119,12 @@ impl Suite {
         self.failures.lock().unwrap().push(what.to_string());
     }
 
-    /// Starts the program under one policy.
+    /// Starts the program with one policy.
     pub(crate) fn open(&self, policy: &str) -> Result<Open<'_>> {
         self.open_file(&crate::exchange::world::policy(policy))
     }
 
-    /// The same with routes that need no token.
+    /// The same, with routes that need no token.
     pub(crate) fn open_with(&self, policy: &str, public: &[String]) -> Result<Open<'_>> {
         let (file, tokens) = (crate::exchange::world::policy(policy), self.world.tokens());
         let running = self
@@ -139,7 +140,7 @@ impl Suite {
         self.opened(running, file)
     }
 
-    /// A program that runs under the policy of this file.
+    /// A running program with the policy of this file.
     pub(crate) fn opened(&self, running: Running, file: &Path) -> Result<Open<'_>> {
         Ok(Open {
             suite: self,
@@ -150,7 +151,7 @@ impl Suite {
         })
     }
 
-    /// What the server does with a request where there is no gate.
+    /// The server's response to a request without the gate.
     fn without_gate(&self, sent: &Sent) -> (Answer, Option<Saw>) {
         let answer = wire::ask(&self.ungated.address, &sent.bytes).unwrap_or_default();
         let saw = match answer.status {
@@ -162,7 +163,7 @@ impl Suite {
 }
 
 impl Expected {
-    /// What a decision says of the answer.
+    /// The response that follows from a decision.
     pub(crate) fn of(
         engine: &Engine,
         method: &[u8],
@@ -195,12 +196,12 @@ impl Expected {
         }
     }
 
-    /// Whether an answer is this one.
+    /// Whether a response is as expected.
     pub(crate) fn is(&self, answer: &Answer) -> bool {
         self.differs(answer).is_none()
     }
 
-    /// How an answer differs.
+    /// The difference between a response and the expected one.
     fn differs(&self, answer: &Answer) -> Option<String> {
         if answer.status != self.status {
             return Some(format!("the status is not {}", self.status));
@@ -233,7 +234,7 @@ impl Expected {
 }
 
 impl Open<'_> {
-    /// Sends a request and judges its answer.
+    /// Sends a request and checks the response.
     pub(crate) fn exchange(&self, sent: &Sent, expected: &Expected) -> Answer {
         let answer = match wire::ask(&self.running.address, &sent.bytes) {
             Ok(answer) => answer,
@@ -247,7 +248,7 @@ impl Open<'_> {
         answer
     }
 
-    /// What the service said in answers that were judged elsewhere.
+    /// Records the service's output from responses that were checked elsewhere.
     pub(crate) fn saw(&self, bodies: impl IntoIterator<Item = String>) {
         let mut all = self.bodies.lock().unwrap();
         let before = all.len();
@@ -255,7 +256,8 @@ impl Open<'_> {
         *self.suite.count.lock().unwrap() += all.len() - before;
     }
 
-    /// Judges an answer: by what is expected, and, if the service was reached, by the engine.
+    /// Checks a response against the expectation and, if the service was reached, against the
+    /// engine.
     pub(crate) fn judge(&self, sent: &Sent, expected: &Expected, answer: &Answer) {
         *self.suite.count.lock().unwrap() += 1;
         if answer.status == 200 && answer.body.is_empty() && self.is_answered_without_service(sent)
@@ -275,14 +277,15 @@ impl Open<'_> {
         }
     }
 
-    /// Whether the server itself answers this, as Tomcat does `OPTIONS *`. Had a service been reached, it would have said so.
+    /// Whether the server itself responds, as Tomcat does to `OPTIONS *`. If the service had been reached, it would
+    /// have reported it.
     fn is_answered_without_service(&self, sent: &Sent) -> bool {
         let (own, saw) = self.suite.without_gate(sent);
         own.status == 200 && own.body.is_empty() && saw.is_none()
     }
 
-    /// A server may refuse a request before any gate sees it, or give its programs another target than the wire's: without `#…`, or
-    /// without the authority. What it does is seen without the gate.
+    /// A server can reject a request before any gate sees it, or give its programs another target than the one
+    /// received: without `#…`, or without the authority. Its own behaviour is observed without the gate.
     fn unless_the_servers_own(
         &self,
         sent: &Sent,
@@ -294,7 +297,7 @@ impl Open<'_> {
         let Some(saw) = saw else {
             let refused = matches!(own.status, 0 | 400..=499 | 501 | 505);
             *self.suite.own.lock().unwrap() += usize::from(refused);
-            // To the same bytes, Tomcat answers that it refuses them, or closes the connection before that is sent.
+            // For the same bytes, Tomcat either responds that it rejects them, or closes the connection first.
             let is_same = match (own.status, answer.status) {
                 (0, 400..=499) | (400..=499, 0) => true,
                 (own, with_gate) => own == with_gate,
@@ -306,7 +309,8 @@ impl Open<'_> {
             .as_ref()
             .map(|(kind, scopes)| token(kind, scopes));
         let same = (saw.method.as_bytes(), saw.target.as_bytes()) == (&sent.method, &sent.target);
-        // What is accepted has one spelling of its path, which no server changes. The query it may: as a URL of a browser has it.
+        // An accepted path has one spelling, which no server changes. A server can change the query to the form of a
+        // browser's URL.
         let path = |target: &[u8]| {
             target
                 .split(|byte| *byte == b'?')
@@ -326,7 +330,8 @@ impl Open<'_> {
         .differs(answer)
     }
 
-    /// Whether the service was reached by a call that the engine does not allow, as the service saw it.
+    /// Whether the service was reached by a call that the engine doesn't allow, according to the
+    /// service.
     fn not_allowed(&self, sent: &Sent, answer: &Answer) -> Option<String> {
         if answer.status != 200 {
             return None;
@@ -355,7 +360,7 @@ impl Open<'_> {
         }
     }
 
-    /// Whether the service saw a call of a public route, of which it's told nothing else.
+    /// Whether the service saw a call of a public route, about which it has no further data.
     fn is_public(&self, saw: &Saw) -> bool {
         let path = saw.target.split('?').next().unwrap_or_default();
         let fits = |route: &String| {
@@ -372,7 +377,8 @@ impl Open<'_> {
         told == (&None, &None, &None, None) && self.public.iter().any(fits)
     }
 
-    /// The end of a run: everything that reached the service is an answer that was judged, and nothing shows a token.
+    /// Ends a run. Every call that reached the service must belong to a response that was checked, and no output may
+    /// show a token.
     pub(crate) fn close(mut self, location: &str) -> Result<Counted> {
         let counted = self.running.count()?;
         let mut records = self.running.records();
@@ -403,7 +409,7 @@ impl Open<'_> {
     }
 }
 
-/// A token as an engine takes it.
+/// A token in the form that an engine takes.
 pub(crate) fn token<'t>(kind: &'t str, scopes: &'t str) -> Token<'t> {
     Token {
         kind: TokenKind::from_name(kind),
@@ -411,7 +417,7 @@ pub(crate) fn token<'t>(kind: &'t str, scopes: &'t str) -> Token<'t> {
     }
 }
 
-/// The whole exchange, for people.
+/// The whole exchange, for display.
 fn shown(sent: &Sent, answer: &Answer, wrong: &str) -> String {
     let lines = |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\r\\n", "\n    ");
     let headers = answer

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::exchange::world::root;
 
-/// A row: what is asked, and what the answer's status must be.
+/// A row: the request, and the expected status.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// File, line and name.
@@ -14,14 +14,14 @@ pub(crate) struct Row {
     pub(crate) policy: String,
     pub(crate) method: Vec<u8>,
     pub(crate) target: Vec<u8>,
-    /// Empty: no token.
+    /// Empty for no token.
     pub(crate) kind: String,
     pub(crate) scopes: String,
     /// 200 for an allow.
     pub(crate) status: u16,
 }
 
-/// The rows of a file that ask by a target.
+/// The rows of a file that have a target.
 pub(crate) fn rows(file: &str) -> Result<Vec<Row>> {
     let path = root().join("policy/cases").join(format!("{file}.tsv"));
     let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -67,7 +67,7 @@ pub(crate) fn rows(file: &str) -> Result<Vec<Row>> {
     Ok(rows?.into_iter().flatten().collect())
 }
 
-/// `\xNN` and `\\`, as `policy/cases/README.md` says.
+/// Undoes `\xNN` and `\\`, as described in `policy/cases/README.md`.
 pub(crate) fn unescape(cell: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = cell;

@@ -1,25 +1,25 @@
-//! Bytes on a socket: a request as it is written, an answer as it comes.
+//! Raw bytes on a socket: requests and responses.
 
 use core::time::Duration;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 
-/// How long an answer may take. Fetching keys may take five seconds of it.
+/// The time limit for a response, which includes five seconds for fetching keys.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An answer as it came.
+/// A response as received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// 0: the server closed the connection and said nothing.
+    /// 0 if the server closed the connection without a response.
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
-    /// What came after the answer; nothing should.
+    /// The bytes after the response; there should be none.
     pub(crate) rest: Vec<u8>,
 }
 
 impl Answer {
-    /// The values of a header, joined as one.
+    /// The values of a header, joined.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
         let values: Vec<_> = self.headers.iter().filter(same).collect();
@@ -27,16 +27,16 @@ impl Answer {
         (!values.is_empty()).then(|| values.join(" + "))
     }
 
-    /// The body as text, and empty where it is none.
+    /// The body; empty if it isn't valid UTF-8.
     pub(crate) fn text(&self) -> &str {
         str::from_utf8(&self.body).unwrap_or_default()
     }
 }
 
-/// A connection, which may carry several exchanges.
+/// A connection, which can carry several exchanges.
 pub(crate) struct Connection {
     stream: TcpStream,
-    /// What has come and is not read yet.
+    /// The received bytes that haven't been read yet.
     ahead: Vec<u8>,
 }
 
@@ -52,9 +52,9 @@ impl Connection {
         })
     }
 
-    /// Writes these bytes and reads one answer.
+    /// Writes these bytes and reads one response.
     pub(crate) fn ask(&mut self, request: &[u8]) -> std::io::Result<Answer> {
-        // A server that refuses a request may close before it has read all of it.
+        // A server that rejects a request might close the connection before it has read everything.
         let _ = self.stream.write_all(request);
         let Some(end) = self.read_until(|bytes| find(bytes, b"\r\n\r\n"))? else {
             return Ok(Answer::default());
@@ -112,15 +112,15 @@ impl Connection {
         Ok(body)
     }
 
-    /// What comes after the answer, once the server has closed the connection. It learns that nothing more will come:
-    /// waitress doesn't see `close` next to other words in `Connection`.
+    /// The bytes after the response, read until the server closes the connection. The server is informed that nothing
+    /// more will come, because waitress doesn't recognise `close` next to other words in `Connection`.
     fn rest(mut self) -> std::io::Result<Vec<u8>> {
         let _ = self.stream.shutdown(Shutdown::Write);
         self.read_until(|_| None)?;
         Ok(self.ahead)
     }
 
-    /// Reads until this finds a position; none, if the other side has closed before.
+    /// Reads until this finds a position; `None` if the other side closes first.
     fn read_until(
         &mut self,
         find: impl Fn(&[u8]) -> Option<usize>,
@@ -140,7 +140,8 @@ impl Connection {
     }
 }
 
-/// Writes these bytes on a connection of their own, and reads all that comes. The request says `Connection: close`.
+/// Writes these bytes on a new connection, and reads everything that comes. The request contains
+/// `Connection: close`.
 pub(crate) fn ask(address: &str, request: &[u8]) -> std::io::Result<Answer> {
     let mut connection = Connection::open(address)?;
     let mut answer = connection.ask(request)?;
@@ -150,7 +151,7 @@ pub(crate) fn ask(address: &str, request: &[u8]) -> std::io::Result<Answer> {
     Ok(answer)
 }
 
-/// The first number of three digits in the status line: uWSGI begins its answer with all that stood after the target.
+/// The first number of three digits in the status line. uWSGI starts its response with everything after the target.
 fn status(head: &str) -> Option<u16> {
     let line = head.split("\r\n").next()?;
     let words = line.split(' ').skip(1);
@@ -162,7 +163,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// A request line and headers without a body; the connection closes after the answer.
+/// A request line and headers without a body. The connection closes after the response.
 pub(crate) fn request(method: &[u8], target: &[u8], token: Option<&str>) -> Vec<u8> {
     let bearer = token.map_or_else(String::new, |token| {
         format!("Authorization: Bearer {token}\r\n")

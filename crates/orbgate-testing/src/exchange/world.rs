@@ -1,4 +1,4 @@
-//! What every group needs: issuers, the file that names them, and tokens.
+//! The shared environment of all groups: issuers, the file that names them, and tokens.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::signer::{AUDIENCE, Signer};
 /// Issuers and their tokens.
 pub struct World {
     pub(crate) issuers: Issuers,
-    /// Where an issuer will be that is down: nobody listens.
+    /// The address of an issuer that is down: nothing listens there.
     pub(crate) down: String,
     folder: TempDir,
-    /// The end of every token that was signed, which nothing may show.
+    /// The end of every signed token, which no output may show.
     signed: Mutex<BTreeSet<String>>,
 }
 
@@ -72,7 +72,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// If there is no port or no place for files.
+    /// Fails if there is no free port, or no room for files.
     pub fn new() -> Result<Self> {
         let issuers = Issuers::serve("127.0.0.1:0")?;
         let (second, rsa) = (Signer::p256(), Signer::rsa());
@@ -86,7 +86,7 @@ impl World {
             issuers.add(name, issuer);
         }
         issuers.add("down", Issuer::new("down-1", Conduct::Right));
-        // A port of which nobody else has heard.
+        // A port that no other program knows.
         let down = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let world = Self {
             issuers,
@@ -96,13 +96,13 @@ impl World {
         };
         let mut all: Vec<Value> = ISSUERS.map(|(name, _)| world.configuration(name)).into();
         all.push(world.configuration("down"));
-        // JSON is YAML.
+        // JSON is also YAML.
         let text = json!({"orbgate_token": 1, "issuers": all});
         fs::write(world.tokens(), format!("{text:#}"))?;
         Ok(world)
     }
 
-    /// What the file of issuers says of one.
+    /// The configuration of an issuer.
     fn configuration(&self, name: &str) -> Value {
         let mut found = json!({
             "issuer": self.issuers.name(name),
@@ -125,7 +125,7 @@ impl World {
         found
     }
 
-    /// A file for this run alone.
+    /// A file only for this run.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -135,7 +135,7 @@ impl World {
         self.file("tokens.yaml")
     }
 
-    /// The token of a recipe.
+    /// The token for a recipe.
     pub(crate) fn token(&self, recipe: &Recipe) -> Result<String> {
         let issuer = recipe.issuer.as_deref().unwrap_or("main");
         let token = self
@@ -150,7 +150,7 @@ impl World {
         Ok(token)
     }
 
-    /// Whether a text shows a token.
+    /// Whether a string contains a token.
     pub(crate) fn shows_a_token(&self, text: &str) -> bool {
         let signed = self.signed.lock().unwrap();
         signed.iter().any(|end| text.contains(end.as_str()))

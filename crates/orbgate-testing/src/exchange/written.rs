@@ -1,4 +1,4 @@
-//! Exchanges that people write: the files of `policy/cases/gate`.
+//! Hand-written exchanges: the files of `policy/cases/gate`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::exchange::suite::{Expected, Saw, Sent};
 use crate::exchange::tsv::unescape;
 use crate::exchange::world::{World, root};
 
-/// A file: what its exchanges have in common, and the exchanges.
+/// A file: the settings that its exchanges share, and the exchanges.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -28,15 +28,15 @@ pub(crate) struct File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
-    /// Instead of the file's.
+    /// Overrides the file's request.
     request: Option<String>,
     answer: Option<Expected>,
-    /// Instead of `{token}`.
+    /// Overrides `{token}`.
     token: Option<Recipe>,
-    /// The code of the refusal.
+    /// The code of the rejection.
     refused: Option<String>,
     saw: Option<Saw>,
-    /// It is about a header without a value, which some servers drop.
+    /// It concerns a header without a value, which some servers drop.
     #[serde(default)]
     empty_header: bool,
 }
@@ -46,7 +46,7 @@ struct Entry {
 pub(crate) struct Exchange {
     /// File and name.
     pub(crate) location: String,
-    /// With `{token}` where the token is to be.
+    /// With `{token}` in place of the token.
     request: Vec<u8>,
     token: Option<Recipe>,
     pub(crate) expected: Expected,
@@ -71,7 +71,7 @@ impl Exchange {
         bytes
     }
 
-    /// What is sent, with a token of this world.
+    /// The request, with a token of this environment.
     pub(crate) fn sent(&self, world: &World) -> Result<Sent> {
         let recipe = self.token.as_ref();
         let bearer = recipe.map(|recipe| world.token(recipe)).transpose()?;
@@ -96,22 +96,22 @@ impl Exchange {
     }
 }
 
-/// An exchange that can be sent, for who puts it to something else than a gate program.
+/// An exchange that can be sent to something other than a gate program.
 pub struct Written {
     pub policy: String,
     pub sent: Sent,
-    /// Kind and scopes of its token, whether it is to be refused or not.
+    /// The kind and scopes of its token, even if it must be rejected.
     pub token: Option<(String, String)>,
     pub expected: Expected,
-    /// The code of the refusal.
+    /// The code of the rejection.
     pub refused: Option<String>,
 }
 
-/// Every exchange of the files, with tokens of this world.
+/// All exchanges in the files, with tokens of this environment.
 ///
 /// # Errors
 ///
-/// If a file is not as its guide says.
+/// Fails if a file has a wrong format.
 pub fn written(world: &World) -> Result<Vec<Written>> {
     let mut all = Vec::new();
     let files = files()?.into_iter();
@@ -130,7 +130,7 @@ pub fn written(world: &World) -> Result<Vec<Written>> {
     Ok(all)
 }
 
-/// The files, by their names.
+/// The files, by name.
 pub(crate) fn files() -> Result<Vec<(String, File)>> {
     let folder = root().join("policy/cases/gate");
     let entries: Result<Vec<PathBuf>, _> = fs::read_dir(&folder)?
@@ -168,7 +168,7 @@ impl File {
             );
             expected.saw = written.saw;
             Ok(Exchange {
-                // Lines end as HTTP's do; one that is empty ends the headers.
+                // Lines end as in HTTP; an empty line ends the headers.
                 request: unescape(
                     &format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a"),
                 )?,

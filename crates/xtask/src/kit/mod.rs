@@ -1,4 +1,4 @@
-//! What every command needs: programs, set-up, outcomes.
+//! Shared by all commands: programs, set-up, outcomes.
 
 pub(crate) mod outcome;
 pub(crate) mod process;

@@ -1,4 +1,4 @@
-//! How a step ends, unless it fails.
+//! The outcome of a step.
 
 use anyhow::{Error, Result, ensure};
 
@@ -8,11 +8,11 @@ use crate::kit::skipped;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StepResult {
     Passed,
-    /// A tool is missing that could not be set up: which, and what to do.
+    /// A tool is missing and couldn't be installed: its name, and what to do.
     Skipped(String),
 }
 
-/// What ends a step which lacks a tool, as an error.
+/// The error of a step that lacks a tool.
 #[derive(Debug)]
 struct Missing(String);
 
@@ -23,7 +23,7 @@ impl core::fmt::Display for Missing {
 }
 
 impl StepResult {
-    /// Goes on where nothing is missing. An error else, which [`step`] knows.
+    /// Continues if nothing is missing. Otherwise returns an error that [`step`] recognises.
     pub(crate) fn needed(self) -> Result<()> {
         match self {
             Self::Passed => Ok(()),
@@ -32,12 +32,12 @@ impl StepResult {
     }
 }
 
-/// The error that says which tool is missing, and what to do.
+/// The error for a missing tool, with what to do.
 pub(crate) fn missing(what: String) -> Error {
     Error::msg(Missing(what))
 }
 
-/// A step that ends at the first tool that it lacks.
+/// A step that ends at the first missing tool.
 pub(crate) fn step(run: impl FnOnce() -> Result<()>) -> Result<StepResult> {
     let missing = match run() {
         Ok(()) => return Ok(StepResult::Passed),
@@ -46,7 +46,7 @@ pub(crate) fn step(run: impl FnOnce() -> Result<()>) -> Result<StepResult> {
     Ok(StepResult::Skipped(missing.0))
 }
 
-/// The end of a command of its own that can be a step, too.
+/// The outcome of a command that can also be a step.
 pub(crate) fn settled(outcome: StepResult) -> Result<()> {
     let StepResult::Skipped(what) = outcome else {
         return Ok(());
@@ -55,7 +55,8 @@ pub(crate) fn settled(outcome: StepResult) -> Result<()> {
     settle(vec![what], in_ci()).map(|_| ())
 }
 
-/// How many tests a step has left out because the machine lacks something: in CI that is a failure, by name.
+/// The number of tests that a step skipped because the machine lacks something. In CI, skipped tests are a
+/// failure that names them.
 pub(crate) fn settle(skipped: Vec<String>, in_ci: bool) -> Result<usize> {
     ensure!(
         skipped.is_empty() || !in_ci,
@@ -65,7 +66,7 @@ pub(crate) fn settle(skipped: Vec<String>, in_ci: bool) -> Result<usize> {
     Ok(skipped.len())
 }
 
-/// Whether this is CI, where nothing is skipped.
+/// Whether this is CI, where nothing may be skipped.
 pub(crate) fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&ci.as_str()))
 }

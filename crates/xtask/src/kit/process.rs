@@ -1,18 +1,18 @@
-//! The processor time of what a step starts: Linux alone. By hand, because procfs builds on Linux alone, and xtask builds everywhere.
+//! The processor time of a step's processes, only on Linux. Our own code, because procfs builds only on Linux, and
+//! xtask builds everywhere.
 
 use core::time::Duration;
 use std::fs;
 
-/// The processor time of the processes that this one has started, and theirs, as far as they have ended. Nothing where the system
-/// does not say.
+/// The processor time of this process's ended children and their descendants. Zero if the system doesn't report it.
 pub(crate) fn of_children() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Hundredths of a second is what Linux counts for programs.
+    // Linux counts programs' time in hundredths of a second.
     Duration::from_millis(ticks(&stat).unwrap_or_default().saturating_mul(10))
 }
 
-/// The children's time in programs and in the system. The program's name, in brackets, may have spaces and brackets itself, so the
-/// fields are counted after it.
+/// The children's time in user mode and in the kernel. The program's name, in brackets, can itself contain spaces and
+/// brackets, so the fields after it are counted.
 fn ticks(stat: &str) -> Option<u64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let times = fields.split_whitespace().skip(13).take(2);

@@ -1,6 +1,7 @@
-//! Programs that a command runs, each printed as a person would type it.
+//! Programs that a command runs, each printed as a user would type it.
 //!
-//! By hand, because commands are texts here, in tables of steps, and xshell's `cmd!` takes a literal.
+//! Our own code, because commands here are strings in tables of steps, and xshell's `cmd!` takes a
+//! literal.
 
 use core::fmt;
 use core::time::Duration;
@@ -95,7 +96,8 @@ impl Program {
         Ok(())
     }
 
-    /// Becomes it where it can, so that who ends this program ends that one.
+    /// Replaces this process with the program if possible, so that ending this process ends the
+    /// program.
     pub(crate) fn exec(&self) -> Result<()> {
         #[cfg(unix)]
         return Err(std::os::unix::process::CommandExt::exec(&mut self.command()?).into());
@@ -103,14 +105,14 @@ impl Program {
         self.run()
     }
 
-    /// Runs quietly and gives the standard output.
+    /// Runs quietly and returns the standard output.
     pub(crate) fn read(&self) -> Result<String> {
         let output = self.output()?;
         ensure!(output.success, "`{self}` failed:\n{}", output.stderr);
         Ok(output.stdout)
     }
 
-    /// Runs quietly and gives all there is to know, also of a failure.
+    /// Runs quietly and returns the full output, even of a failure.
     pub(crate) fn output(&self) -> Result<Output> {
         let output = self.command()?.stdin(Stdio::null()).output();
         let output = output.with_context(|| self.not_started())?;
@@ -122,12 +124,12 @@ impl Program {
         })
     }
 
-    /// Is the program there, and does it succeed?
+    /// Whether the program exists and succeeds.
     pub(crate) fn succeeds(&self) -> bool {
         self.output().is_ok_and(|output| output.success)
     }
 
-    /// The command for what the functions above do not offer.
+    /// The underlying command, for anything that the functions above don't offer.
     pub(crate) fn command(&self) -> Result<Command> {
         let (program, arguments) = self.words.split_first().context("no program")?;
         let mut command = Command::new(program);
@@ -152,8 +154,8 @@ impl Program {
 
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
-/// Where programs look for libraries first, without the folders that `cargo run` has added for us. They have the library of
-/// the last build, and a program that we start must get the library that it was linked with.
+/// The library search path of programs, without the folders that `cargo run` has added. Those contain the library of
+/// the last build, but a program must use the library that it was linked with.
 fn library_path() -> Option<OsString> {
     let path = std::env::var_os(LIBRARY_PATH)?;
     let own = std::env::current_exe().ok()?;
@@ -183,7 +185,7 @@ pub(crate) struct Output {
     pub(crate) stderr: String,
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+./:,@\\".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -201,7 +203,7 @@ mod tests {
     fn a_program_prints_as_it_is_typed() {
         let line = "RUSTDOCFLAGS=-Dwarnings cargo doc --config build.jobs=2";
         let program = Program::parse(line);
-        // An `=` after the program's name is an argument's.
+        // An `=` after the program's name belongs to an argument.
         assert_eq!(program.variables.len(), 1);
         assert_eq!(program.to_string(), line);
         let program = Program::parse("cargo tree").arg("{p} it's");

@@ -1,5 +1,5 @@
-//! What cannot be tested because the machine lacks something: each says so here, `cargo xtask test` counts them at its end
-//! by name, and in CI they fail it.
+//! Skipped tests: checks that can't run because the machine lacks something. Each is recorded here, `cargo xtask test`
+//! lists them at the end, and in CI they are a failure.
 //!
 //! A test that a step starts, in any language, appends a line to the file that [`VARIABLE`] names.
 
@@ -12,12 +12,13 @@ use anyhow::{Context as _, Result};
 
 use crate::kit::project::Project;
 
-/// Names the file that lists what is skipped, to every program of a step: one line each, what and why.
+/// Names the file that lists skipped tests, for every program of a step: one line each, with the
+/// reason.
 pub(crate) const VARIABLE: &str = "ORBGATE_SKIPPED";
 
 static FILE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Begins to count for a step, in a file of its own: steps run side by side.
+/// Starts counting for a step, in a separate file, because steps run in parallel.
 pub(crate) fn count(project: &Project, step: &str) -> Result<()> {
     let file = file_of(project, step);
     fs::create_dir_all(file.parent().unwrap_or(&file))?;
@@ -35,12 +36,12 @@ fn file_of(project: &Project, step: &str) -> PathBuf {
     project.target.join("xtask").join("skipped").join(step)
 }
 
-/// The file, where a command counts.
+/// The file, if a command counts.
 pub(crate) fn file() -> Option<&'static PathBuf> {
     FILE.get()
 }
 
-/// Says that something is not tested, and why.
+/// Records that something isn't tested, and why.
 pub(crate) fn note(what: &str) -> Result<()> {
     println!("skipped: {what}");
     let Some(file) = file() else {
@@ -58,7 +59,7 @@ pub(crate) fn all() -> Result<Vec<String>> {
     Ok(each_once(&fs::read_to_string(file).context(VARIABLE)?))
 }
 
-/// The lines, each once, in the order of their first.
+/// The distinct lines, in order of their first occurrence.
 fn each_once(lines: &str) -> Vec<String> {
     let mut each: Vec<String> = Vec::new();
     for line in lines.lines() {

@@ -1,4 +1,5 @@
-//! Which steps need not run again on a developer's machine: nothing that they read has changed since they passed.
+//! Steps that needn't run again on a developer's machine, because nothing that they read has changed since they
+//! passed.
 
 use core::hash::{Hash as _, Hasher as _};
 use std::fs;
@@ -10,7 +11,7 @@ use anyhow::Result;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 
-/// Other programs that answers depend on, by their versions.
+/// Other programs that affect results, by version.
 const TOOLS: [&str; 6] = [
     "rustc --version --verbose",
     "cc --version",
@@ -20,7 +21,7 @@ const TOOLS: [&str; 6] = [
     "python3 --version",
 ];
 
-/// A step's inputs as they are now, and where they are noted when it passes.
+/// A step's inputs now, and the file in which they are recorded when it passes.
 #[derive(Debug)]
 pub(crate) struct Inputs {
     digest: String,
@@ -28,14 +29,15 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Reads what git would: files that are ignored are made. Nothing where git does not answer, and nothing is skipped then.
+    /// Reads the files that git would, because ignored files are generated. `None` if git fails, in which case nothing
+    /// is skipped.
     pub(crate) fn of(project: &Project, step: &str, paths: &[&str]) -> Option<Self> {
         let list = Program::parse("git ls-files --cached --others --exclude-standard --");
         let list = list.within(&project.root);
         let files = list.args(paths).read().ok()?;
         let mut hasher = DefaultHasher::new();
         for file in files.lines() {
-            // A deleted file, or a link to a folder, has only a name, no bytes.
+            // A deleted file, or a link to a folder, has only a name and no bytes.
             (file, fs::read(project.root.join(file)).ok()).hash(&mut hasher);
         }
         for tool in TOOLS {
@@ -47,12 +49,12 @@ impl Inputs {
         })
     }
 
-    /// Whether the step passed with these.
+    /// Whether the step passed with these inputs.
     pub(crate) fn have_passed(&self) -> bool {
         fs::read_to_string(&self.file).is_ok_and(|digest| digest == self.digest)
     }
 
-    /// Notes that it passed.
+    /// Records that it passed.
     pub(crate) fn note(&self) -> Result<()> {
         if let Some(folder) = self.file.parent() {
             fs::create_dir_all(folder)?;

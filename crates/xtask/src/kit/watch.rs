@@ -10,15 +10,15 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::kit::program::Program;
 
-/// How often it looks whether a program has ended whose own programs still hold its output open.
+/// How often it checks whether a program has ended although its descendants keep its output open.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Runs a program and passes each line of its output on.
 ///
 /// # Errors
 ///
-/// If it fails, or prints nothing for `limit`: then its processes are shown, down to the location of each thread, and ended. A slow
-/// machine still prints what it compiles, so a slow build is no hang.
+/// Fails if the program fails, or prints nothing for `limit`. In that case its processes are shown, with the location
+/// of each thread, and ended. A slow machine still prints what it compiles, so a slow build isn't a hang.
 pub(crate) fn follow(
     program: &Program,
     limit: Duration,
@@ -28,7 +28,7 @@ pub(crate) fn follow(
     let mut command = program.command()?;
     command.stdout(input.try_clone()?).stderr(input);
     let child = command.spawn();
-    // The command holds two ends of the pipe, and it has an end only without them.
+    // The command has two ends of the pipe, which ends only when both are closed.
     drop(command);
     let mut child = child.with_context(|| format!("`{program}` could not be started"))?;
     let (sender, lines) = mpsc::channel();
@@ -80,12 +80,12 @@ fn end(processes: &[String]) -> String {
         let stacks = Program::parse(&stacks).arg("thread apply all bt 30");
         doing.push_str(&stacks.read().unwrap_or_default());
     }
-    // A process that has ended in the meantime is no error.
+    // A process that has ended in the meantime isn't an error.
     let _ = Program::parse("kill -KILL").args(processes).output();
     doing
 }
 
-/// The processes that this one has started, and theirs.
+/// The children of this process, and their descendants.
 fn below(process: u32) -> Vec<String> {
     let all = Program::parse("ps -e -o pid=,ppid=").read();
     let all = all.unwrap_or_default();

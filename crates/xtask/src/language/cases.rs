@@ -37,7 +37,8 @@ fn said(output: &str) -> Option<usize> {
     number.parse().ok()
 }
 
-/// How many cases the files have: one a line without comments and the header row, and two where its policy is `external`.
+/// The number of cases in the files: one per line, without comments and the header row, and two if its policy is
+/// `external`.
 pub(crate) fn count_cases(cases: &Path) -> Result<usize> {
     let mut count = 0_usize;
     for entry in fs::read_dir(cases).with_context(|| cases.display().to_string())? {

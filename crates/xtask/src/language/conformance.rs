@@ -1,11 +1,11 @@
 //! `cargo xtask conformance`: every row of policy/cases through the public interface of each language.
 //!
-//! The step `conformance` is what each language's own step does as well, and so is no part of `cargo xtask test --all`.
+//! The step `conformance` repeats what each language's own step does, so it isn't part of `cargo xtask test --all`.
 //!
-//! A runner takes the folder of the cases, prints `ran N cases` as its last line and fails if a case did; here
-//! the cases are counted once more, so that a runner which skips some is found out: one a row, and two where the row's
-//! policy is `external`, which runs on the engine that is read and on the one that is compiled in. Another language is one more
-//! variant of [`Language`] and one function that prepares its runner.
+//! A runner takes the folder of the cases, prints `ran N cases` as its last line, and fails if a case did. The cases
+//! are also counted here, so that a runner that skips some is detected: one per row, and two if the row's policy is
+//! `external`, which runs on the engine that is read and on the built-in one. To add a language, add a variant of
+//! [`Language`] and a function that prepares its runner.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};

@@ -1,5 +1,5 @@
-//! The step `go`: the Go package over each of its engines, WebAssembly and the C library; and `cargo xtask go`, which makes what the
-//! package carries of them and git does not have.
+//! The step `go`: tests the Go package with each of its engines, WebAssembly and the C library. `cargo xtask go` builds
+//! the engines, which git doesn't contain.
 //!
 //! Go has no runner of tasks: what is more than `go test` is a row of [`Go::test`].
 
@@ -19,11 +19,11 @@ use crate::language::wasm;
 
 pub(crate) const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
 
-/// The package's own folder, and none below it: `go mod vendor` copies only the folder that has the code.
+/// The package's own folder without subfolders: `go mod vendor` copies only the folder with the code.
 const PACKAGE: &str = "bindings/go/orbgate";
 
-/// Systems and processors that programs are built for without a C compiler: one that wazero compiles for, each system of note, and
-/// one whose bytes are the other way around.
+/// Systems and processors for which programs are built without a C compiler: one that wazero compiles for, each
+/// important system, and a big-endian one.
 const OTHERS: [(&str, &str); 5] = [
     ("linux", "arm64"),
     ("darwin", "arm64"),
@@ -32,7 +32,7 @@ const OTHERS: [(&str, &str); 5] = [
     ("linux", "s390x"),
 ];
 
-/// What decides in the package.
+/// The engine of the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     /// The module that the package carries.
@@ -46,7 +46,7 @@ struct Go {
     engine: Engine,
     module: PathBuf,
     home: PathBuf,
-    /// Differs with the C library. Go does not look at it, and would keep what it has linked with another one.
+    /// Differs for each build of the C library, which Go ignores when it decides whether to link again.
     link: String,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn race(project: &Project) -> Result<StepResult> {
     step(|| Go::set_up(project, Engine::Cgo, Profile::Tests)?.race())
 }
 
-/// The cases, with a shared library that is installed below a prefix, instead of the static one that the package carries.
+/// Runs the cases with a shared library installed below a prefix, instead of the package's static one.
 pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<StepResult> {
     step(|| {
         let go = Go::find(project, Engine::Cgo)?;
@@ -80,7 +80,7 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
     })
 }
 
-/// Whether there is Go.
+/// Fails if Go isn't installed.
 pub(crate) fn ready(project: &Project) -> Result<()> {
     Go::find(project, Engine::Wasm).map(|_| ())
 }
@@ -96,7 +96,7 @@ pub(crate) fn program(
     go.build(command).map(|program| Program::at(&program))
 }
 
-/// `cargo xtask go`: makes both engines and says how large they are.
+/// `cargo xtask go`: builds both engines and prints their sizes.
 pub(crate) fn engines(project: &Project) -> Result<StepResult> {
     step(|| {
         wasm::build(project)?;
@@ -126,14 +126,14 @@ fn build_library(project: &Project, profile: Profile) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Whether a program looks for the shared library when it starts.
+/// Whether a program loads the shared library at startup.
 fn has_shared(program: &Path) -> Result<bool> {
     let dynamic = Program::parse("readelf --dynamic --wide").arg(program);
     Ok(dynamic.read()?.contains(&format!("[{SONAME}]")))
 }
 
 impl Go {
-    /// Go alone. In the module's folder, so that a Go that is older than it asks for is one that fails.
+    /// Only Go. Runs in the module's folder, so that a Go older than the module requires fails.
     fn find(project: &Project, engine: Engine) -> Result<Self> {
         let go = Self {
             engine,
@@ -150,7 +150,7 @@ impl Go {
         }
     }
 
-    /// What is needed.
+    /// Go and the engine.
     fn set_up(project: &Project, engine: Engine, profile: Profile) -> Result<Self> {
         let go = Self::find(project, engine)?;
         if engine == Engine::Wasm {
@@ -159,7 +159,7 @@ impl Go {
         let library = build_library(project, profile)?;
         let sum = Program::parse("sha256sum").arg(library).read()?;
         let digest = sum.split(' ').next().unwrap_or_default();
-        // Sets a variable that is not there, so it changes what Go compares and nothing else.
+        // Sets a variable that doesn't exist, so it affects only Go's comparison.
         let link = format!("-ldflags=-X={MODULE}/orbgate.library={digest}");
         Ok(Self { link, ..go })
     }
@@ -169,7 +169,7 @@ impl Go {
         self.set(Program::parse("go").words(command))
     }
 
-    /// One that builds, with the engine.
+    /// A command that builds with the engine.
     fn with_engine(&self, command: &str) -> Program {
         self.with(Program::parse("go").words(command))
     }
@@ -194,13 +194,13 @@ impl Go {
         let unformatted = Program::parse("gofmt -l .").within(&self.module).read()?;
         ensure!(unformatted.is_empty(), "not formatted:\n{unformatted}");
         self.with_engine("vet").arg("./...").run()?;
-        // Each benchmark runs once, for the answers that it checks.
+        // Each benchmark runs once, because it also checks results.
         let test = self.with_engine("test -bench=. -benchtime=1x");
         test.arg("./...").run()?;
         if self.engine == Engine::Wasm {
             self.race()?;
         }
-        // A module of its own: the package depends on no framework.
+        // A separate module, because the package depends on no framework.
         let recipes = self.with_engine("test").arg(".");
         recipes.within(&self.module.join("recipes")).run()?;
         setup::apt("curl", "curl")?.needed()?;
@@ -218,7 +218,8 @@ impl Go {
         })
     }
 
-    /// The race detector is C's. In `test --all` it watches the engine that has its pool in Go.
+    /// The race detector needs C. In `test --all`, it checks the engine whose pool is written in
+    /// Go.
     fn race(&self) -> Result<()> {
         Compiler::C.set_up()?.needed()?;
         let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
@@ -238,8 +239,8 @@ impl Go {
 mod tests {
     use crate::language::library::SYSTEM_LIBRARIES;
 
-    /// What Rust says that the library needs: Go's linker adds the C library, and the unwinder has the name that is there for
-    /// programs that are all static, too.
+    /// The system libraries that Rust reports for the library. Go's linker adds the C library, and the unwinder has the
+    /// name that also exists for fully static programs.
     #[test]
     fn the_package_links_what_the_library_needs() {
         let code = include_str!("../../../../bindings/go/orbgate/link_static.go");

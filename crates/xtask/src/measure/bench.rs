@@ -16,7 +16,8 @@ pub(crate) struct Bench {
     /// then no record is written
     #[arg(long)]
     filter: Option<String>,
-    /// Repeats of all of it instead of five, each with everybody's memory elsewhere; the record says how many
+    /// Repeats of everything instead of five, each with all programs' memory at other addresses; the record
+    /// states how many
     #[arg(long)]
     repeats: Option<usize>,
     /// Only counts the instructions of the hot paths, on x86-64 and aarch64, against benches/instructions*.tsv

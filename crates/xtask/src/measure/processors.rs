@@ -1,4 +1,5 @@
-//! The core's tests with the code for other processors than this one: any processor, aarch64 under qemu, WebAssembly under wazero.
+//! Runs the core's tests with the code for other processors: any processor, aarch64 under qemu, WebAssembly under
+//! wazero.
 
 use std::fs;
 
@@ -9,7 +10,8 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 
-/// The tests that tell one processor's code from another's, with every assertion, built as the step `tests` builds them. Arguments follow.
+/// The tests that distinguish one processor's code from another's, with every assertion, built as in the step `tests`.
+/// Arguments follow.
 const DECISIONS: [&str; 2] = [
     "cargo test -p orbgate --lib --",
     "cargo test -p orbgate --test all -- cases:: edges::",
@@ -24,7 +26,7 @@ const WASI: &str = "wasm32-wasip1";
 /// Runs them. The version is that of bindings/go/go.mod, so it is the same compiler.
 const WAZERO: &str = "github.com/tetratelabs/wazero/cmd/wazero@v1.11.0";
 
-/// The step `portable`. The compiler is wrapped, because `RUSTFLAGS` would build everybody else's crates again, too.
+/// The step `portable`. The compiler is wrapped, because `RUSTFLAGS` would also rebuild all other crates.
 pub(crate) fn portable(project: &Project) -> Result<StepResult> {
     step(|| {
         if !cfg!(unix) {

@@ -109,7 +109,8 @@ pub(crate) enum When {
 pub(crate) enum Lane {
     Cargo,
     Languages,
-    /// After both lanes, alone: tests with deadlines of seconds, and those that take every core.
+    /// After both lanes, one at a time: tests with deadlines of seconds, and those that use every
+    /// core.
     Quiet,
 }
 

@@ -9,10 +9,10 @@ use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
 use crate::exchange::tsv::{Row, rows};
 use crate::exchange::wire;
 
-/// The files whose tokens an issuer can sign.
+/// Files whose tokens an issuer can sign.
 const FILES: [&str; 4] = ["routes", "hostile", "targets", "inference"];
 
-/// Most connections at a time.
+/// The maximum number of simultaneous connections.
 const THREADS: usize = 4;
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
@@ -40,9 +40,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     Ok(())
 }
 
-/// Puts a row, and, if it is allowed, again with a token that has expired.
+/// Sends a row's request and, if it is allowed, sends it again with an expired token.
 fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
-    // A token has one space between two scopes; a row may have more.
+    // A token separates scopes with single spaces; a row can have more.
     let scopes: Vec<&str> = row
         .scopes
         .split(' ')
@@ -61,7 +61,7 @@ fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
     };
     let of_engine = has_token.then(|| token(&row.kind, &scopes));
     let expected = Expected::of(&open.engine, &row.method, &row.target, of_engine);
-    // The row is written by hand; the rest of the answer follows from its reason.
+    // The row is written by hand; the rest of the response follows from its reason.
     ensure!(
         expected.status == row.status,
         "{}: {expected:?}",

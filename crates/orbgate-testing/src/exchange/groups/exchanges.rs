@@ -1,4 +1,4 @@
-//! The exchanges that people write.
+//! Hand-written exchanges.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,8 @@ use orbgate_token::TokenError;
 use crate::exchange::suite::Suite;
 use crate::exchange::written::files;
 
-/// What no request can cause: a person revokes a key, introspection is asked, a clock is wrong.
+/// Reasons that no request can cause: an operator revokes a key, introspection is used, a clock is
+/// wrong.
 const NOT_OF_A_REQUEST: [&str; 3] = ["key_revoked", "inactive", "clock"];
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
@@ -23,7 +24,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             let sent = exchange.sent(&suite.world)?;
             let answer = open.exchange(&sent, &exchange.expected);
             codes.extend(exchange.refused.clone());
-            // What a server refuses itself never reaches a gate.
+            // A request that a server itself rejects never reaches a gate.
             let counted = exchange
                 .refused
                 .filter(|_| answer.status == exchange.expected.status);

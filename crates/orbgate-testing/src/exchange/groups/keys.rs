@@ -1,4 +1,4 @@
-//! Keys that rotate, forged ones, and issuers that are down, slow, huge, or lie.
+//! Keys that rotate, forged keys, and issuers that are down, slow, send huge responses, or lie.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -15,7 +15,7 @@ const METHOD: &[u8] = b"GET";
 const TARGET: &[u8] = b"/api/v1/external/orbs";
 const SCOPE: &str = "read:orbs";
 
-/// How long a request may wait: for one attempt of five seconds, on a busy machine.
+/// The maximum wait of a request: one attempt of five seconds, on a busy machine.
 const LONGEST: Duration = Duration::from_secs(9);
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
@@ -34,7 +34,8 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             .into_iter()
             .try_for_each(|thread| thread.join().unwrap())
     })?;
-    // Alone: while tokens wait for a slow issuer, a server that holds a thread for each lets no other wait for long.
+    // Runs by itself: while tokens wait for a slow issuer, a server with a thread per request lets no other token
+    // wait for long.
     group.crowd()?;
     group.rotation()?;
     group.down()?;
@@ -48,7 +49,7 @@ struct Keys<'s> {
 }
 
 impl Keys<'_> {
-    /// Puts a token of an issuer, which is right or refused, and gives how long the answer took.
+    /// Sends a token of an issuer, which is valid or rejected. Returns the response time.
     fn put(&self, recipe: Recipe, is_right: bool, what: &str) -> Result<Duration> {
         let bearer = self.suite.world.token(&recipe)?;
         let sent = Sent {
@@ -79,7 +80,8 @@ impl Keys<'_> {
         self.put(recipe, is_right, &format!("keys: the issuer `{issuer}`"))
     }
 
-    /// The first token waits and is refused; the next ones are refused, too, as long as that is quick.
+    /// The first token waits and is rejected. Later tokens are also rejected, as long as that is
+    /// quick.
     fn refuses(&self, issuer: &str) -> Result<()> {
         let start = Instant::now();
         for _ in 0..3 {
@@ -90,7 +92,7 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// Tokens of other issuers do not wait while one is slow.
+    /// Tokens of other issuers don't wait while one issuer is slow.
     fn others_go_on(&self) -> Result<()> {
         for _ in 0..20 {
             std::thread::sleep(Duration::from_millis(200));
@@ -103,8 +105,8 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// A token whose keys are there is answered while 12 clients wait for a slow issuer, even if the server has fewer threads and
-    /// each request holds one.
+    /// A token whose keys are available gets its response while 12 clients wait for a slow issuer, even if the server
+    /// has fewer threads and each request blocks one.
     fn crowd(&self) -> Result<()> {
         std::thread::scope(|scope| {
             let clients = (0..12).map(|_| scope.spawn(|| self.of("crowded", false)));
@@ -132,7 +134,7 @@ impl Keys<'_> {
         })
     }
 
-    /// A new key is found with its first token, and the former one is gone.
+    /// A new key is found with its first token, and the previous key is gone.
     fn rotation(&self) -> Result<()> {
         let old = Recipe::of("user", SCOPE).from("rotating");
         self.put(old.clone(), true, "keys: before a rotation")?;
@@ -155,7 +157,7 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// Forged key names do not make the gate ask for more than it may: four attempts at once, and then one in 7.5 seconds.
+    /// Forged key names don't make the gate fetch too often: four attempts at once, and then one every 7.5 seconds.
     fn forged(&self) -> Result<()> {
         self.of("asked", true)?;
         let asked = || {
@@ -179,12 +181,12 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// Nobody listens; then somebody does.
+    /// No server listens at first; later, one does.
     fn down(&self) -> Result<()> {
         self.refuses("down")?;
         let world = &self.suite.world;
         world.issuers.also_at(&world.down)?;
-        // Without keys it is asked every second.
+        // Without keys, the issuer is asked every second.
         std::thread::sleep(Duration::from_millis(1500));
         self.of("down", true)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! A policy that is replaced under load, half-written, or wider.
+//! A policy file that is replaced under load, half-written, or wider.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::fs;
@@ -65,15 +65,16 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
 struct Load<'s> {
     suite: &'s Suite,
     engines: Vec<Engine>,
-    /// The number of the version that may be in force already.
+    /// The number of the version that might already be active.
     offered: AtomicUsize,
-    /// The number of the version that every new call is decided by.
+    /// The number of the version that decides every new call.
     taken: AtomicUsize,
     done: AtomicBool,
 }
 
 impl Load<'_> {
-    /// Each answer is one of a version that was in force while the request was under way. What the service saw.
+    /// Each response comes from a version that was active while the request was running. Returns the calls that
+    /// the service saw.
     fn put(&self, address: &str, target: &str) -> Result<Vec<String>> {
         let bearer = self.suite.world.token(&Recipe::of("user", SCOPES))?;
         let bytes = format!(
@@ -138,7 +139,7 @@ impl Load<'_> {
     }
 }
 
-/// A file that is cut short is not taken, even where it is a policy; a wider one is.
+/// A file that is cut short isn't loaded, even if it is a valid policy. A wider one is.
 fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> Result<()> {
     let without_export = now.split("      read:b:").next().unwrap_or_default();
     ensure!(
@@ -173,7 +174,7 @@ fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> R
     Ok(())
 }
 
-/// A program does not start with files that have errors.
+/// A program doesn't start with invalid files.
 fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
     let bad = file.with_extension("bad");

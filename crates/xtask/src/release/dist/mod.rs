@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: everything that a release publishes, in `target/dist`, with its digests and bills of materials.
 //!
-//! Here binaries are built; the scripts in `dist/` pack them and try the packages. By hand, because cargo-dist and goreleaser make
-//! archives of commands, and nobody has the rest: libraries for an old glibc and for musl in the packages of seven languages, trials
-//! without Rust (`--try`), and the same bytes twice (`--verify`).
+//! Builds the binaries; the scripts in `dist/` pack them and try the packages. Our own code, because cargo-dist and
+//! goreleaser only make archives of commands. No tool covers the rest: libraries for an old glibc and for musl in the
+//! packages of seven languages, trials without Rust (`--try`), and reproducible bytes (`--verify`).
 
 mod release;
 

@@ -40,7 +40,7 @@ pub(super) struct Release<'a> {
     /// Where they are put together.
     home: PathBuf,
     arches: Vec<&'static str>,
-    /// Takes what the other steps of `cargo xtask test` have built, which is for this machine alone.
+    /// Uses the results of other steps of `cargo xtask test`, which are only for this machine.
     pub(super) quick: bool,
 }
 
@@ -106,8 +106,8 @@ impl<'a> Release<'a> {
         if self.quick {
             return Built::of(self.project, Profile::Tests);
         }
-        // By its default musl is linked into programs, and there is no shared library. Its folder is another than the command's: cargo has
-        // one name for both, and each would build what the other has built anew.
+        // By default, musl is linked into programs, and there is no shared library. The folder differs from the
+        // command's, because cargo uses one name for both, and each would rebuild what the other has built.
         let (flags, folder) = match libc {
             "gnu" => ("", self.project.target.clone()),
             _ => (" -Ctarget-feature=-crt-static", self.home.join("shared")),
@@ -195,7 +195,7 @@ impl<'a> Release<'a> {
         Ok(())
     }
 
-    /// A script of `dist/`. What it is told of this release is in a file, so that a person can run it again.
+    /// A script of `dist/`. Its settings for this release are in a file, so that a user can run it again.
     pub(super) fn script(&self, name: &str) -> Program {
         let script = Program::parse(&format!("bash dist/{name}.sh"));
         script.env("RELEASE", self.told().display().to_string())
@@ -210,7 +210,7 @@ impl<'a> Release<'a> {
         self.home.join(name)
     }
 
-    /// Writes what the scripts are told, and these as well.
+    /// Writes the scripts' settings, and these in addition.
     pub(super) fn tell(&self, others: &[(&str, String)]) -> Result<()> {
         let shown = |path: &Path| path.display().to_string();
         let crates = self.project.published().map(|package| &**package.name);
