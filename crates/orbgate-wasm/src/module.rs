@@ -53,12 +53,12 @@ struct Loaded {
 #[derive(Serialize)]
 struct About {
     version: &'static str,
-    reasons: Words,
-    details: Words,
-    missing_steps: Words,
+    reasons: Sentences,
+    details: Sentences,
+    missing_steps: Sentences,
 }
 
-type Words = BTreeMap<&'static str, &'static str>;
+type Sentences = BTreeMap<&'static str, &'static str>;
 
 /// The state of an instance.
 #[derive(Debug, Default)]

@@ -1,5 +1,4 @@
-//! An engine and the questions that it answers. An engine is a compiled, immutable policy: the policy
-//! decision point.
+//! An engine and the questions that it answers. An engine is a compiled, immutable policy: the policy decision point.
 
 pub(crate) mod batch;
 pub(crate) mod grant;

@@ -1,4 +1,4 @@
-//! Lists an engine's routes, scopes and apis.
+//! Lists the routes, scopes and apis of an engine.
 
 use core::fmt;
 

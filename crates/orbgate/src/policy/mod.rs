@@ -1,4 +1,4 @@
-//! Reads a policy: the validated route → scope → orb table that people write.
+//! File → policy: the validated route → scope → orb table that people write.
 //!
 //! The file becomes a policy in steps with one task each. The first step is the crate
 //! `orbgate-yaml`:
