@@ -1,5 +1,5 @@
-// Middleware serves an API and trusts the headers `X-Token-Kind` and `X-Token-Scopes`, so it must be reached only through what sets
-// them: package gate verifies tokens itself. A caller without the scope gets a bare 403.
+// Middleware serves an API and trusts the headers `X-Token-Kind` and `X-Token-Scopes`, so it must be reachable only
+// through a proxy that sets them. Package gate verifies tokens itself. A caller without the scope gets a bare 403.
 //
 //	go run ./example
 //	curl -i -X POST -H 'X-Token-Kind: user' -H 'X-Token-Scopes: write:voxies' localhost:8080/api/v1/external/voxies
@@ -15,10 +15,10 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
-// Authorize lets through what the policy allows.
+// Authorize passes the requests that the policy allows.
 func Authorize(engine *orbgate.Engine, token func(*http.Request) orbgate.Token, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// RequestURI is what came over the wire; r.URL.Path has been decoded.
+		// RequestURI is the target as received; r.URL.Path is already decoded.
 		decision := engine.Decide(r.Method, r.RequestURI, token(r))
 		if !decision.IsAllow() {
 			deny(w, decision)
@@ -28,7 +28,7 @@ func Authorize(engine *orbgate.Engine, token func(*http.Request) orbgate.Token, 
 	})
 }
 
-// Every denial has an empty body. A 401 asks for a token (RFC 6750), a 405 lists the methods that there are (RFC 9110).
+// Every denial has an empty body. A 401 requests a token (RFC 6750), and a 405 lists the declared methods (RFC 9110).
 func deny(w http.ResponseWriter, decision orbgate.Decision) {
 	switch decision.Reason() {
 	case orbgate.ReasonNoToken:
@@ -41,8 +41,8 @@ func deny(w http.ResponseWriter, decision orbgate.Decision) {
 	w.WriteHeader(decision.HTTPStatus())
 }
 
-// The headers in which a gateway that has verified the bearer token says whose it is. A server that faces
-// the world verifies it itself.
+// The headers in which a proxy that has verified the bearer token passes its kind and scopes. A server
+// that is reachable from outside must verify the token itself.
 func verified(r *http.Request) orbgate.Token {
 	kind := r.Header.Get("X-Token-Kind")
 	if kind == "" {

@@ -2,10 +2,10 @@
 //
 //	server := grpc.NewServer(grpcgate.Options(protect)...)
 //
-// In a policy a method is a route, such as `POST /grpc.health.v1.Health/Check`.
+// In a policy, a gRPC method is a route, such as `POST /grpc.health.v1.Health/Check`.
 //
-// A stream is decided once, when it opens. It goes on after its token has expired and after another policy is in force. To end it with its
-// token, give its handler's work the deadline [gate.Token.Expires].
+// A stream is decided once, when it opens. It continues after its token has expired, and after the policy has changed.
+// To end it with its token, use [gate.Token.Expires] as a deadline in its handler.
 package grpcgate
 
 import (
@@ -21,14 +21,15 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
 
-// Options let a server's calls and streams through if the policy allows them, those of [grpc.UnknownServiceHandler] included. The gate
-// comes before interceptors of [grpc.ChainUnaryInterceptor] and [grpc.ChainStreamInterceptor] in later options, and after those in
-// earlier ones.
+// Options make a server accept only the calls and streams that the policy allows, including those of
+// [grpc.UnknownServiceHandler]. The gate runs before interceptors of [grpc.ChainUnaryInterceptor] and
+// [grpc.ChainStreamInterceptor] in later options, and after those in earlier options.
 func Options(protect *gate.Gate) []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(Unary(protect)), grpc.ChainStreamInterceptor(Stream(protect))}
 }
 
-// Unary is the interceptor of calls alone, for a server with an order of its own: use [Stream] with it.
+// Unary is the interceptor for calls, for a server that orders interceptors itself. Use [Stream] with
+// it.
 func Unary(protect *gate.Gate) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		ctx, err := ask(ctx, protect, info.FullMethod)
@@ -39,7 +40,8 @@ func Unary(protect *gate.Gate) grpc.UnaryServerInterceptor {
 	}
 }
 
-// Stream is the interceptor of streams alone, for a server with an order of its own: use [Unary] with it.
+// Stream is the interceptor for streams, for a server that orders interceptors itself. Use [Unary] with
+// it.
 func Stream(protect *gate.Gate) grpc.StreamServerInterceptor {
 	return func(service any, of grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		ctx, err := ask(of.Context(), protect, info.FullMethod)
@@ -50,7 +52,7 @@ func Stream(protect *gate.Gate) grpc.StreamServerInterceptor {
 	}
 }
 
-// A stream with what the gate knows in its context.
+// A stream with the gate's decision in its context.
 type stream struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -79,8 +81,8 @@ func ask(ctx context.Context, protect *gate.Gate, method string) (context.Contex
 	return nil, status.Error(codes.PermissionDenied, "")
 }
 
-// From gives what is known of the call that a handler serves, from its context or its stream's. The error, with [codes.Internal], is for a
-// server without the gate: return it.
+// From returns the gate's decision on the call that a handler serves, from its context or its stream's. The error, with
+// [codes.Internal], means that no gate protects the server: return it.
 func From(ctx context.Context) (gate.Call, error) {
 	call, found := gate.From(ctx)
 	if !found {

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// A Batch is requests by columns, to be decided in one call. The zero Batch is empty. Several goroutines may decide one batch at
-// once, while none adds to it or resets it.
+// A Batch is a list of requests in columns, which are decided in one call. The zero Batch is empty. Several goroutines
+// can decide a batch at the same time, as long as none adds to it or resets it.
 type Batch struct {
 	methods, targets, scopes column
 	kinds, bonus             []uint8
 	sets                     sets
-	// How many rows have a scope set that holds something.
+	// The number of rows that have a scope set.
 	interned int
 	err      error
 }
 
-// The scope sets of rows, nil for none.
+// The scope sets of rows; nil for none.
 type sets []*ScopeSet
 
 func (s sets) has(row int) bool { return s[row].holds() }
 
-// This many rows are decided in one crossing, with room on the stack: a crossing then costs little per row, and the scheduler
-// never waits long.
+// The number of rows that are decided in one call of the engine, with room on the stack. The cost of a call per row is
+// then small, and the scheduler never waits for long.
 const chunk = 256
 
-// Offsets into a column are 32 bits wide. Smaller in tests.
+// Offsets into a column have 32 bits. Smaller in tests.
 var columnLimit = math.MaxUint32
 
-// Texts end to end, as Arrow lays out utf8.
+// Strings end to end, in the layout of Arrow's utf8.
 type column struct {
 	data    []byte
 	offsets []uint32
@@ -46,8 +46,8 @@ func (c *column) fits(text string) bool { return len(text) <= columnLimit-len(c.
 
 func (c *column) reset() { c.data, c.offsets = c.data[:0], c.offsets[:min(1, len(c.offsets))] }
 
-// Add adds a request, as [Engine.Decide] takes it; the texts are copied. Where a column would pass 4 GiB, the row is left out
-// and deciding fails.
+// Add adds a request, with the same parameters as [Engine.Decide]; the strings are copied. If a column would exceed 4
+// GiB, the row is left out and deciding fails.
 func (b *Batch) Add(method, target string, token Token, options ...Option) {
 	scopes, set := token.parts()
 	if !b.methods.fits(method) || !b.targets.fits(target) || !b.scopes.fits(scopes) {
@@ -65,7 +65,7 @@ func (b *Batch) Add(method, target string, token Token, options ...Option) {
 	}
 }
 
-// Len is how many requests there are; none in a nil batch.
+// Len returns the number of requests; 0 for a nil batch.
 func (b *Batch) Len() int {
 	if b == nil {
 		return 0
@@ -83,9 +83,9 @@ func (b *Batch) Reset() {
 	b.kinds, b.bonus, b.err = b.kinds[:0], b.bonus[:0], nil
 }
 
-// DecideBatch decides every request of a batch, each as [Engine.Decide] would, in one crossing for 256 of them, and appends the
-// decisions to a slice, which may be nil or the last one cut to nothing: then nothing is allocated. With an error nothing is
-// appended.
+// DecideBatch decides every request of a batch as [Engine.Decide] would, with one call of the engine for 256 requests,
+// and appends the decisions to a slice. If you pass the slice of the last batch, cut to length 0, nothing is allocated.
+// On an error, nothing is appended.
 func (e *Engine) DecideBatch(decisions []Decision, batch *Batch) ([]Decision, error) {
 	if batch == nil {
 		return decisions, StatusInvalidArgument

@@ -1,11 +1,12 @@
 package orbgate
 
-// Codes are made of the library's own tables, by `cargo xtask codes`; their names and sentences are asked of the library.
+// Codes are generated from the library's tables by `cargo xtask codes`. Their names and sentences come from the library
+// at run time.
 
-// AllowBonusOrbs is the request's `allowBonusOrbsUse: true`.
+// AllowBonusOrbs states that the request contains `allowBonusOrbsUse: true`.
 const AllowBonusOrbs Option = allowBonusOrbs
 
-// A TokenKind says whose token it is. Any other number is an invalid argument, and so a denial.
+// A TokenKind is the kind of a token. Any other number is an invalid argument, and so a denial.
 type TokenKind uint8
 
 const (
@@ -21,10 +22,11 @@ const (
 	// end of kinds
 )
 
-// TokenKindOf is the kind of a name, user or organisation; any other text is [KindUnknown], which is denied.
+// TokenKindOf returns the kind with this name, user or organisation. Any other string is [KindUnknown],
+// which is denied.
 func TokenKindOf(name string) TokenKind { return tokenKind(name) }
 
-// A Reason says why a request was allowed or denied. Numbers and names are frozen.
+// A Reason is why a request was allowed or denied. Numbers and names are frozen.
 type Reason uint8
 
 const (
@@ -54,16 +56,17 @@ const (
 	// end of reasons
 )
 
-// String is the reason's name, as in scope_missing; empty for an unknown number.
+// String returns the reason's name, for example scope_missing; empty for an unknown number.
 func (r Reason) String() string { return named().reasons[r].name }
 
-// Explanation is the reason in one sentence for a person; empty for an unknown number.
+// Explanation returns a human-readable sentence; empty for an unknown number.
 func (r Reason) Explanation() string { return named().reasons[r].explanation }
 
-// HTTPStatus is that of a denial for this reason; 0 for reasons that allow and for unknown numbers.
+// HTTPStatus returns the status of a denial with this reason; 0 for reasons that allow and for
+// unknown numbers.
 func (r Reason) HTTPStatus() int { return named().reasons[r].status }
 
-// A Detail says which rule a malformed request breaks. Numbers and names are frozen.
+// A Detail is the rule that a malformed request breaks. Numbers and names are frozen.
 type Detail uint8
 
 const (
@@ -113,14 +116,15 @@ const (
 	// end of details
 )
 
-// String is the detail's name, as in empty_segment; empty for [DetailNone] and an unknown number.
+// String returns the detail's name, for example empty_segment; empty for [DetailNone] and an
+// unknown number.
 func (d Detail) String() string { return named().details[d].name }
 
-// Explanation is the detail in one sentence for a person; empty where String is.
+// Explanation returns a human-readable sentence; empty if String is.
 func (d Detail) Explanation() string { return named().details[d].explanation }
 
-// A Status says how a call failed. It is an error of its own, to be compared with [errors.Is]. An engine that was closed, or never made,
-// is an invalid argument.
+// A Status is how a call failed. It is an error that you can compare with [errors.Is]. Using a closed or zero engine is
+// an invalid argument.
 type Status int32
 
 const (
@@ -142,7 +146,7 @@ const (
 	// end of statuses
 )
 
-// String is the status's name, as in invalid_argument; empty for an unknown number.
+// String returns the status's name, for example invalid_argument; empty for an unknown number.
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(named().statuses) {
 		return ""
@@ -150,7 +154,8 @@ func (s Status) String() string {
 	return named().statuses[s]
 }
 
-// The rest of the C ABI's numbers. A library of another major version than abiVersion, or of an older minor one, is refused.
+// The other numbers of the C ABI. A library with another major version than abiVersion, or an older minor version, is
+// rejected.
 const (
 	// cargo xtask codes: numbers
 	abiVersion               = 65536

@@ -2,45 +2,48 @@ package orbgate
 
 import "errors"
 
-// Compare with these by [errors.Is].
+// Compare errors with these by [errors.Is].
 var (
-	// ErrClosed says that nothing was asked: the engine is closed, or there is none.
+	// ErrClosed means that the engine is closed or doesn't exist, so nothing was decided.
 	ErrClosed = errors.New("orbgate: the engine is closed")
-	// ErrIO says that a file cannot be read. Where Go's own error is known, as [io/fs.ErrNotExist], the same error is that, too.
+	// ErrIO means that a file can't be read. If Go's own error is known, such as [io/fs.ErrNotExist], the error also
+	// matches that.
 	ErrIO error = StatusIO
-	// ErrInvalidPolicy says that a policy cannot be used; the [Error] has every error.
+	// ErrInvalidPolicy means that a policy is invalid; the [Error] contains all errors.
 	ErrInvalidPolicy error = StatusInvalidPolicy
-	// ErrNotFound says that the policy has no such route.
+	// ErrNotFound means that the policy has no such route.
 	ErrNotFound error = StatusNotFound
 )
 
-// An Error says why a policy could not be loaded. Get it from an error with [errors.As]; [errors.Is] compares its Status.
+// An Error explains why a policy couldn't be loaded. Get it from an error with [errors.As]; [errors.Is] compares its
+// Status.
 type Error struct {
 	Status Status
-	// Path is the file as it was given; empty where there was none.
+	// Path is the file as given; empty if there was none.
 	Path string
-	// Line and Column, in characters, are those of the first error, from 1; 0 if the error has no location.
+	// Line and Column, in characters, are the location of the first error, from 1; 0 if the error has no
+	// location.
 	Line, Column int
-	// Message has it all: a line [path:]line:column: message for each error.
+	// Message contains all errors, each on a line [path:]line:column: message.
 	Message string
-	// Diagnostics of the policy, all of them, in the order of the file.
+	// Diagnostics are all errors of the policy, in the order of the file.
 	Diagnostics []Diagnostic
-	// Why a file cannot be read, as Go says it.
+	// Go's own error for a file that can't be read.
 	cause error
 }
 
-// A Diagnostic is one thing wrong with a policy.
+// A Diagnostic is one error in a policy.
 type Diagnostic struct {
 	// Line and Column, in characters, from 1.
 	Line, Column int
-	// Message says what is wrong, without the location.
+	// Message is the error message, without the location.
 	Message string
 }
 
-// Error is the Message.
+// Error returns the Message.
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives the Status, and Go's own error of a file that cannot be read.
+// Unwrap returns the Status, and Go's own error for a file that can't be read.
 func (e *Error) Unwrap() []error {
 	if e.cause == nil {
 		return []error{e.Status}
@@ -48,10 +51,10 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Status, e.cause}
 }
 
-// Error is the status's name.
+// Error returns the status's name.
 func (s Status) Error() string { return "orbgate: " + s.String() }
 
-// The status as an error, nil where all is well.
+// The status as an error; nil for success.
 func (s Status) err() error {
 	if s == statusOK {
 		return nil

@@ -26,7 +26,7 @@ func fromFile(path string) (*policy, error) {
 	return policy, err
 }
 
-// Only a regular file is read: opening or reading a pipe could wait for ever, and a device may have no end.
+// Reads only regular files: opening or reading a pipe could block for ever, and a device might have no end.
 func readRegular(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -40,11 +40,11 @@ func readRegular(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	// One byte too many is read, so that the library says what is wrong.
+	// Reads one byte over the limit, so that the library reports the error.
 	return io.ReadAll(io.LimitReader(file, maxPolicyBytes+1))
 }
 
-// What went wrong, without the path, which the message has already.
+// The error without the path, which the message already contains.
 func withoutPath(err error) error {
 	var failure *os.PathError
 	if errors.As(err, &failure) {

@@ -2,8 +2,8 @@ package orbgate
 
 import "sync/atomic"
 
-// A Handle holds an engine's policy, which may be replaced while others decide. Readers never wait, and each decision comes from
-// exactly one policy. The zero Handle and a nil one hold none and deny.
+// A Handle holds an engine's policy, which can be replaced while other goroutines decide. Readers never wait, and each
+// decision comes from exactly one policy. The zero Handle and a nil one hold no policy and deny.
 type Handle struct {
 	held atomic.Pointer[policy]
 }
@@ -15,8 +15,8 @@ func NewHandle(engine *Engine) *Handle {
 	return handle
 }
 
-// Load gives the engine that the handle holds now, for several questions to one policy, as a scope set and the decision
-// that it is for: close it after them. It is nil, which denies, where the handle holds none.
+// Load returns the engine that the handle now holds, for several calls with one policy, such as making a scope set and
+// using it for a decision. Close it afterwards. It is nil, which denies, if the handle holds no policy.
 func (h *Handle) Load() *Engine {
 	for policy := h.current(); policy != nil; policy = h.current() {
 		if policy.own() {
@@ -27,26 +27,27 @@ func (h *Handle) Load() *Engine {
 	return nil
 }
 
-// Store puts an engine's policy into the handle, which becomes one more owner of it: close the engine if you have no other use for
-// it. The policy that the handle held goes with its last owner and the calls under way. A nil or closed engine empties the handle.
+// Store replaces the handle's policy with an engine's. The handle becomes an additional owner of the policy, so close
+// the engine if you don't need it any more. The previous policy is freed after its last owner and its running calls. A
+// nil or closed engine empties the handle.
 func (h *Handle) Store(engine *Engine) {
 	if replaced := h.held.Swap(engine.share()); replaced != nil {
 		replaced.disown()
 	}
 }
 
-// Decide is [Engine.Decide] of the engine that the handle holds now.
+// Decide calls [Engine.Decide] of the engine that the handle now holds.
 func (h *Handle) Decide(method, target string, token Token, options ...Option) Decision {
 	for {
 		policy := h.current()
-		// One that has been replaced meanwhile may be gone.
+		// A policy that was replaced in the meantime might be freed.
 		if decision, decided := policy.decide(method, target, token, options); decided || policy == nil {
 			return decision
 		}
 	}
 }
 
-// DecideRoute is [Engine.DecideRoute] of the engine that the handle holds now.
+// DecideRoute calls [Engine.DecideRoute] of the engine that the handle now holds.
 func (h *Handle) DecideRoute(route RouteID, token Token, options ...Option) Decision {
 	for {
 		policy := h.current()
@@ -56,7 +57,7 @@ func (h *Handle) DecideRoute(route RouteID, token Token, options ...Option) Deci
 	}
 }
 
-// DecideScope is [Engine.DecideScope] of the engine that the handle holds now.
+// DecideScope calls [Engine.DecideScope] of the engine that the handle now holds.
 func (h *Handle) DecideScope(scope string, token Token, options ...Option) Decision {
 	for {
 		policy := h.current()
@@ -66,7 +67,7 @@ func (h *Handle) DecideScope(scope string, token Token, options ...Option) Decis
 	}
 }
 
-// The policy; nil where the handle holds none.
+// The policy; nil if the handle holds none.
 func (h *Handle) current() *policy {
 	if h == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package orbgate answers in one call which scope a route needs, whether a token may make the call, whether that
+// Package orbgate decides in one call which scope a route needs, whether a token may call it, whether it
 // consumes orbs, and why.
 //
 //	engine, err := orbgate.External()
@@ -8,29 +8,28 @@
 //		w.WriteHeader(decision.HTTPStatus()) // and an empty body
 //	}
 //
-// Hand over method and target as they came over the wire, neither decoded nor normalised: [net/http.Request.RequestURI],
-// not its URL.
+// Pass method and target exactly as received, neither decoded nor normalised: [net/http.Request.RequestURI], not its
+// URL.
 //
-// Everything but a [Batch] may be used from any goroutine at any time. A decision allocates nothing. It crosses into the
-// engine, so a call takes longer than the decision in it: a few times as long with WebAssembly, less with cgo. Cheaper are
-// scopes from [Engine.ScopeSet], [Engine.DecideRoute], and [Engine.DecideBatch] for many at once.
+// Everything except a [Batch] can be used from any goroutine at any time. A decision allocates nothing. A call of the
+// engine costs more than the decision itself: several times as much with WebAssembly, less with cgo. It costs less with
+// scopes from [Engine.ScopeSet], with [Engine.DecideRoute], and with [Engine.DecideBatch] for many requests.
 //
-// The engine is a WebAssembly module that the package carries. With the build tag orbgate_cgo it is the C library instead, which the
-// package carries for Linux: see the README.
+// The engine is a WebAssembly module that the package contains. With the build tag orbgate_cgo it is the C library
+// instead, which the package contains for Linux: see the README.
 package orbgate
 
 import "sync/atomic"
 
-// An Engine is a compiled, immutable policy. The zero Engine, a nil one and a closed one answer every question with a
-// denial.
+// An Engine is a compiled, immutable policy. The zero Engine, a nil one and a closed one deny every request.
 //
-// An engine that is open, and a [Handle] that holds it, own the policy together. Its memory, with cgo outside Go's heap, goes with the
-// last owner's Close, or when the calls under way have ended.
+// Open engines, and handles that hold them, share ownership of a policy. Its memory, which with cgo is outside Go's
+// heap, is freed when the last owner is closed and the running calls have ended.
 type Engine struct {
 	held atomic.Pointer[policy]
 }
 
-// An Option says more about a request.
+// An Option is an additional property of a request.
 type Option uint32
 
 func flags(options []Option) Option {
@@ -41,17 +40,18 @@ func flags(options []Option) Option {
 	return flags
 }
 
-// External gives the engine of the policy that is compiled into the library: the table of the specification.
+// External returns the engine of the policy that is compiled into the library: the table of the
+// specification.
 func External() (*Engine, error) { return engineOf(external()) }
 
-// FromYAML compiles a policy from the text of a policy file. The error of one that cannot be used is an [*Error] with
-// every error.
+// FromYAML compiles a policy from the contents of a policy file. If the policy is invalid, the error is an [*Error]
+// with all errors.
 func FromYAML[Text string | []byte](text Text) (*Engine, error) {
 	return engineOf(fromYAML(string(text)))
 }
 
-// FromFile compiles a policy from a file. If the policy cannot be used, the error is an [*Error] with every error. If the file cannot
-// be read, the error is also Go's own, as [io/fs.ErrNotExist].
+// FromFile compiles a policy from a file. If the policy is invalid, the error is an [*Error] with all errors. If the
+// file can't be read, the error also matches Go's own, such as [io/fs.ErrNotExist].
 func FromFile(path string) (*Engine, error) { return engineOf(fromFile(path)) }
 
 func engineOf(policy *policy, err error) (*Engine, error) {
@@ -63,10 +63,10 @@ func engineOf(policy *policy, err error) (*Engine, error) {
 	return engine, nil
 }
 
-// Close lets go of the policy: from now on every question to this engine is answered with a denial and [ErrClosed]. Where no other
-// engine and no handle holds the policy, its memory is freed, once the calls under way have ended; Close does not wait for them.
-// Decisions and scope sets stay as they are. It may be called at any time, and more than once. An engine that nobody
-// closes is freed by the garbage collector, which cannot see how large it is, so later. The error is always nil.
+// Close releases the policy: from then on, every call of this engine is denied with [ErrClosed]. If no other engine or
+// handle holds the policy, its memory is freed after the running calls have ended; Close doesn't wait for them.
+// Decisions and scope sets stay valid. You can call Close at any time, and more than once. The garbage collector frees
+// an engine that isn't closed, but later, because it can't see how large it is. The error is always nil.
 func (e *Engine) Close() error {
 	if e != nil {
 		if policy := e.held.Swap(nil); policy != nil {
@@ -76,7 +76,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// The policy; nil where the engine is closed.
+// The policy; nil if the engine is closed.
 func (e *Engine) current() *policy {
 	if e == nil {
 		return nil
@@ -84,7 +84,7 @@ func (e *Engine) current() *policy {
 	return e.held.Load()
 }
 
-// The policy, with the caller as one more owner; nil where the engine is closed.
+// The policy, with the caller as an additional owner; nil if the engine is closed.
 func (e *Engine) share() *policy {
 	if policy := e.current(); policy != nil && policy.own() {
 		return policy
@@ -92,48 +92,51 @@ func (e *Engine) share() *policy {
 	return nil
 }
 
-// Decide decides a request. Method and target are those of the request line, byte by byte. It allocates nothing.
+// Decide decides a request. Pass method and target exactly as in the request line, byte for byte. It allocates
+// nothing.
 func (e *Engine) Decide(method, target string, token Token, options ...Option) Decision {
 	decision, _ := e.current().decide(method, target, token, options)
 	return decision
 }
 
-// DecideRoute decides by the id of a route, for a server whose router has matched it: no text is looked at. An id of
-// another policy, and the zero value, is denied as [ReasonNoRoute]. It allocates nothing.
+// DecideRoute decides by the id of a route, for a server whose router has already matched it. It reads no string. An
+// id of another policy, and the zero value, is denied with [ReasonNoRoute]. It allocates nothing.
 func (e *Engine) DecideRoute(route RouteID, token Token, options ...Option) Decision {
 	decision, _ := e.current().decideRoute(route, token, options)
 	return decision
 }
 
-// DecideScope decides by scope, for a service whose routes the policy does not list, as the inference api. A scope that
-// the policy does not have is denied as [ReasonNoRoute]. It allocates nothing.
+// DecideScope decides by scope, for a service whose routes the policy doesn't list, such as the inference API. A scope
+// that the policy doesn't define is denied with [ReasonNoRoute]. It allocates nothing.
 func (e *Engine) DecideScope(scope string, token Token, options ...Option) Decision {
 	decision, _ := e.current().decideScope(scope, token, options)
 	return decision
 }
 
-// A RouteID names a route of one policy: the same in every process, and never taken for a route of another policy. The
-// zero value is none.
+// A RouteID identifies a route of a policy. It is the same in every process, and never equals the id of another
+// policy's route. The zero value identifies no route.
 type RouteID struct{ high, low uint64 }
 
-// FindRoute gives the id of the route that the policy writes with this method and this template, the api's base path
-// included, as in GET and /api/v1/external/voxies/{voxieId}. Ask at a server's start, and [Engine.DecideRoute] for each
-// request. The error is [ErrNotFound] where the policy has no such route.
+// FindRoute returns the id of the route with exactly this method and template, including the api's base path, for
+// example GET and /api/v1/external/voxies/{voxieId}. Call it when a server starts, and [Engine.DecideRoute] for each
+// request. If the policy doesn't have the route, the error is [ErrNotFound].
 func (e *Engine) FindRoute(method, template string) (RouteID, error) {
 	return e.current().findRoute(method, template)
 }
 
-// ScopeSet interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped.
+// ScopeSet interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are
+// dropped.
 func (e *Engine) ScopeSet(scopes string) (*ScopeSet, error) {
 	return e.current().scopeSetFromString(scopes)
 }
 
-// ScopeSetOf interns scopes that come one by one, as from a JSON array. A scope with a space in it is in no policy.
+// ScopeSetOf interns scopes from a list, such as a JSON array. A scope that contains a space is in no policy.
 func (e *Engine) ScopeSetOf(scopes ...string) (*ScopeSet, error) {
 	return e.current().scopeSetFromList(scopes)
 }
 
-// Digest is the SHA-256 of the policy's canonical form, `sha256:` and 64 hexadecimal digits; empty where there is no policy.
+// Digest returns the SHA-256 of the policy's canonical form: `sha256:` and 64 hexadecimal digits; empty if there is no
+// policy.
 func (e *Engine) Digest() string {
 	if policy := e.current(); policy != nil {
 		return policy.table.digest
@@ -141,7 +144,7 @@ func (e *Engine) Digest() string {
 	return ""
 }
 
-// Name is the policy's name; empty where it states none, and where there is no policy.
+// Name returns the policy's name; empty if it has none, and if there is no policy.
 func (e *Engine) Name() string {
 	if policy := e.current(); policy != nil {
 		return policy.table.name
@@ -149,24 +152,25 @@ func (e *Engine) Name() string {
 	return ""
 }
 
-// HasEndMarker is whether the text of the policy ends in YAML's end marker, the line `...`; false where there is no policy. A file
-// that is still being written, or that was cut short, may be a valid policy with fewer routes. It lacks the marker:
-// refuse it where you reload files that change.
+// HasEndMarker reports whether the policy file ends in YAML's end marker, the line `...`; false if there is no policy.
+// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks the
+// marker, so reject a file without the marker if you reload files that change.
 func (e *Engine) HasEndMarker() bool {
 	policy := e.current()
 	return policy != nil && policy.table.hasEndMarker
 }
 
-// IsSealed is whether the end marker of that text carries a seal, the digest of everything before it, as orbgate fmt --seal writes
-// it; false where there is no policy. A text with a wrong seal is no policy, so a sealed one is the text that was sealed: neither
-// cut short, nor a mixture of two versions.
+// IsSealed reports whether the end marker has a seal, the digest of everything before it, as orbgate fmt --seal writes
+// it; false if there is no policy. A wrong seal is an error, so a sealed policy is exactly what was sealed: it isn't
+// cut short, and it isn't a mixture of two versions.
 func (e *Engine) IsSealed() bool {
 	policy := e.current()
 	return policy != nil && policy.table.isSealed
 }
 
-// TableJSON is the whole table as one JSON document, as `orbgate table --format json` prints it.
+// TableJSON returns the whole table as one JSON document, as `orbgate table --format json` prints
+// it.
 func (e *Engine) TableJSON() ([]byte, error) { return e.current().tableJSON() }
 
-// Version is that of the library, as in 0.1.0.
+// Version returns the version of the library, for example 0.1.0.
 func Version() string { return named().version }

@@ -2,29 +2,32 @@ package orbgate
 
 import "slices"
 
-// A Route is a method and a path that a policy has, and what a call of it needs. It may be kept, also beyond its engine.
+// A Route is a method and a path template of a policy, with its requirements. You can keep it after its engine is
+// closed.
 type Route struct {
 	// ID is for [Engine.DecideRoute].
 	ID RouteID
 	// Number is that of [Decision.RouteNumber], from 1.
 	Number int
-	// Method, and Template with the api's base path, as in GET and /api/v1/external/voxies/{voxieId}.
+	// Method, and Template including the api's base path, for example GET and
+	// /api/v1/external/voxies/{voxieId}.
 	Method, Template string
-	// Scope that a call needs, and the API that the route is in.
+	// Scope is the scope that a call needs, and API the api of the route.
 	Scope, API string
-	// Methods are all that the template declares, in alphabetical order.
+	// Methods are all methods that the template declares, in alphabetical order.
 	Methods []string
-	// Line and Column, in characters, of the route in the policy's text, from 1.
+	// Line and Column, in characters, are the route's location in the policy file, from 1.
 	Line, Column int
 
 	bits   uint32
 	amount uint64
 }
 
-// Charge is what an allowed call of the route consumes, without bonus orbs. It is not there where the policy states no orb column.
+// Charge returns what an allowed call of the route consumes, without bonus orbs. stated is false if the policy states
+// no orb column.
 func (r Route) Charge() (charge Charge, stated bool) { return chargeOf(r.bits, r.amount) }
 
-// Routes are all routes of the policy, in the order of their numbers; none where there is no policy. The slice is the caller's.
+// Routes returns all routes of the policy, ordered by number; none if there is no policy. The caller owns the slice.
 func (e *Engine) Routes() []Route {
 	policy := e.current()
 	if policy == nil {
@@ -46,7 +49,7 @@ func (e *Engine) Routes() []Route {
 	return routes
 }
 
-// RouteCount is how many routes there are: their numbers go from 1 to this. It is 0 where there is no policy.
+// RouteCount returns the number of routes. Their numbers start at 1. It is 0 if there is no policy.
 func (e *Engine) RouteCount() int {
 	if policy := e.current(); policy != nil {
 		return len(policy.table.routes)
@@ -54,7 +57,7 @@ func (e *Engine) RouteCount() int {
 	return 0
 }
 
-// ScopeCount is how many scopes there are: their numbers go from 1 to this. It is 0 where there is no policy.
+// ScopeCount returns the number of scopes. Their numbers start at 1. It is 0 if there is no policy.
 func (e *Engine) ScopeCount() int {
 	if policy := e.current(); policy != nil {
 		return len(policy.table.scopes)

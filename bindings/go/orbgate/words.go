@@ -8,25 +8,28 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 )
 
-// Words are a decision in words: those of the JSON interface. A text that is null there is empty here.
+// Words are a decision as strings, like those of the JSON interface. A string that is null in JSON is
+// empty here.
 type Words struct {
 	// Decision is allow or deny.
 	Decision string
 	// Reason and Detail are the names of the codes.
 	Reason, Detail string
-	// API of the route; asked by scope, that of the scope, the first by name of several.
+	// API is the api of the route; for a decision by scope, the scope's api, the first by name if
+	// there are several.
 	API string
-	// Route is METHOD /template; for method_not_declared the template alone.
+	// Route is METHOD /template; for method_not_declared, only the template.
 	Route string
-	// Scope that the call needs.
+	// Scope is the scope that the call needs.
 	Scope string
 	// Policy is the digest, sha256:….
 	Policy string
-	// About is the route that the request is about, even without a valid token.
+	// About is the route that the request matches, even without a valid token.
 	About string
 }
 
-// String says the decision in one line, for people, as in `deny: scope_missing, GET /keys, read:keys`.
+// String returns the decision on one line, for display, such as
+// `deny: scope_missing, GET /keys, read:keys`.
 func (d Decision) String() string {
 	words, err := d.Words()
 	if err != nil {
@@ -48,7 +51,8 @@ func (d Decision) effect() string {
 	return terms.EffectDeny
 }
 
-// Route is METHOD /template, and for [ReasonMethodNotDeclared] the template alone; empty where the request has no route.
+// Route returns METHOD /template, and for [ReasonMethodNotDeclared] only the template; empty if the decision has no
+// route.
 func (d Decision) Route() string {
 	route := d.table.route(d.RouteNumber())
 	switch {
@@ -60,8 +64,9 @@ func (d Decision) Route() string {
 	return route.text
 }
 
-// About is the route that the request is about, METHOD /template, even without a valid token: so it says which routes were called
-// without one. For logs, not for answers. Empty if no route has the path and the method, and if a scope was asked for.
+// About returns the route that the request matches, METHOD /template, even without a valid token, so that logs show
+// which routes were called without one. Don't send it to callers. Empty if no route has the path and the method, and
+// for a decision by scope.
 func (d Decision) About() string {
 	if route := d.table.route(d.AboutNumber()); route != nil {
 		return route.text
@@ -69,8 +74,8 @@ func (d Decision) About() string {
 	return ""
 }
 
-// DeclaredMethods are the methods that the request's path declares, in alphabetical order: what the Allow header of a 405 lists. There
-// are some with [ReasonMethodNotDeclared] alone. The slice is the caller's.
+// DeclaredMethods returns the methods that the request's path declares, in alphabetical order, for the Allow header of
+// a 405. It is empty for all reasons except [ReasonMethodNotDeclared]. The caller owns the slice.
 func (d Decision) DeclaredMethods() []string {
 	if route := d.table.route(d.RouteNumber()); route != nil && d.Reason() == ReasonMethodNotDeclared {
 		return slices.Clone(route.methods)
@@ -78,7 +83,7 @@ func (d Decision) DeclaredMethods() []string {
 	return nil
 }
 
-// Scope is the scope that the call needs; empty where none was found.
+// Scope returns the scope that the call needs; empty if none was found.
 func (d Decision) Scope() string {
 	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
 		return scope.name
@@ -86,7 +91,7 @@ func (d Decision) Scope() string {
 	return ""
 }
 
-// Of the route, or of the scope that was asked for.
+// The api of the route or, for a decision by scope, of the scope.
 func (d Decision) api() string {
 	if route := d.table.route(d.RouteNumber()); route != nil {
 		return route.api
@@ -97,8 +102,8 @@ func (d Decision) api() string {
 	return ""
 }
 
-// Words puts the decision into words, for logs and audits; nothing is copied. Where no decision was made it is the error of
-// [Decision.Err].
+// Words returns the decision as strings, for logs and audits, without copying. If no decision was made, returns the
+// error of [Decision.Err].
 func (d Decision) Words() (Words, error) {
 	if err := d.Err(); err != nil {
 		return Words{}, err
@@ -115,8 +120,8 @@ func (d Decision) Words() (Words, error) {
 	}, nil
 }
 
-// MarshalJSON gives the decision as `orbgate decide --json` prints it. [json.Marshal] writes `&`, `<` and `>` in what this gives as
-// escapes, which mean the same; an [json.Encoder] with SetEscapeHTML(false) leaves them alone.
+// MarshalJSON returns the decision as `orbgate decide --json` prints it. [json.Marshal] then escapes `&`, `<` and `>`,
+// which doesn't change the meaning; a [json.Encoder] with SetEscapeHTML(false) doesn't.
 func (d Decision) MarshalJSON() ([]byte, error) {
 	words, err := d.Words()
 	if err != nil {

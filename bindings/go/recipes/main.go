@@ -1,4 +1,4 @@
-// Recipes is the gate program of Go, with each framework of its recipes. The driver of policy/cases/gate starts it; by hand:
+// Recipes is Go's gate program, with a framework from each recipe. The driver of policy/cases/gate starts it; by hand:
 //
 //	cargo xtask gate go chi --listen 127.0.0.1:8080 --policy policy/external.yaml --tokens tokens.yaml
 package main

@@ -11,14 +11,16 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
 
-// The recipes: a gate in each framework. What is denied reaches no handler, and what the router has taken is compared with the policy.
+// The recipes: a gate in each framework. A denied request reaches no handler, and the router's route is compared with
+// the policy.
 
-// Chi is a middleware of chi's routes: router.With(Chi(protect)).Get(…). One of a whole router, by Use, does not know the route yet.
+// Chi is a middleware for chi's routes: router.With(Chi(protect)).Get(…). A middleware of a whole router, added with
+// Use, doesn't know the route yet.
 func Chi(protect *gate.Gate) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			template := chi.RouteContext(r.Context()).RoutePattern()
-			// chi leaves out the slash at the end, which a policy with `trailing_slash: always` requires.
+			// chi drops the final slash, which a policy with `trailing_slash: always` requires.
 			if template != "/" && strings.HasSuffix(r.URL.EscapedPath(), "/") {
 				template += "/"
 			}
@@ -32,8 +34,8 @@ func Chi(protect *gate.Gate) func(http.Handler) http.Handler {
 	}
 }
 
-// Gin is a middleware of gin: router.Use(Gin(protect)), with [gate.Colons]. A redirect to another spelling of a path would come before
-// it, so it is for a router with RedirectTrailingSlash false.
+// Gin is a middleware for gin: router.Use(Gin(protect)), with [gate.Colons]. Set RedirectTrailingSlash to false,
+// because a redirect to another spelling of a path would come before the middleware.
 func Gin(protect *gate.Gate) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		answer := protect.AskRouted(c.Request, c.FullPath())
@@ -47,7 +49,7 @@ func Gin(protect *gate.Gate) gin.HandlerFunc {
 	}
 }
 
-// Echo is a middleware of echo: e.Use(Echo(protect)), with [gate.Colons].
+// Echo is a middleware for echo: e.Use(Echo(protect)), with [gate.Colons].
 func Echo(protect *gate.Gate) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
-// Fetches what there is to fetch, in goroutines of their own: a fetch goes on when the request that asked for it goes away.
+// Starts pending fetches in separate goroutines, so that a fetch continues if the request that caused it is cancelled.
 func (g *Gate) startFetches() {
 	for fetch := g.raw.NextFetch(g.monotonicMS()); fetch != nil; fetch = g.raw.NextFetch(g.monotonicMS()) {
 		g.mutex.Lock()
@@ -26,7 +26,7 @@ func (g *Gate) startFetches() {
 	}
 }
 
-// Fetches what an attempt needs, to its end.
+// Runs an attempt to its end.
 func (g *Gate) run(fetch *steps.Fetch) {
 	for fetch != nil {
 		response, failure, err := g.get(fetch)
@@ -82,8 +82,8 @@ func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error
 	return read, 0, err
 }
 
-// Waits until this is so, which it may be whenever an attempt has ended, and at that time if it is not zero. An error is the
-// context's.
+// Waits until isSo is true, which can become so whenever an attempt has ended, and at that time if it isn't zero. An
+// error comes from the context.
 func (g *Gate) wait(ctx context.Context, until time.Time, isSo func() bool) error {
 	var timer <-chan time.Time
 	if !until.IsZero() {

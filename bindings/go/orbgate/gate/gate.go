@@ -1,11 +1,13 @@
-// Package gate protects a service: it takes a request as it came, verifies its bearer token, decides and answers.
+// Package gate protects a service. It takes a request as received, verifies its bearer token, decides, and
+// responds.
 //
 //	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens})
 //	…
 //	http.ListenAndServe(":8080", protect.Mux(mux))
 //
-// What is verified and decided are the rules of the engine, the same in every language. This package fetches the issuers' keys, by
-// [net/http], and has the clocks; where the engine is WebAssembly it checks signatures, too, by Go's crypto packages.
+// The engine has the rules for verifying and deciding, which are the same in every language. This package fetches the
+// issuers' keys with [net/http] and supplies the time. If the engine is WebAssembly, it also checks signatures with
+// Go's crypto packages.
 package gate
 
 import (
@@ -25,44 +27,50 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 )
 
-// A Config says what a gate needs. Policy and Tokens are required.
+// A Config configures a gate. Policy and Tokens are required.
 type Config struct {
-	// Policy holds the policy in force: store another engine, and the next request is decided by it.
+	// Policy holds the active policy. If you store another engine, it decides the next request.
 	Policy *orbgate.Handle
-	// Tokens says which tokens count: the text of a token configuration.
+	// Tokens is a token configuration in YAML, which states which tokens are accepted.
 	Tokens string
-	// Client fetches the issuers' keys: your proxies, roots and timeouts. It follows no redirect, in any case. By default it is one
-	// with the settings of [http.DefaultTransport].
+	// Client fetches the issuers' keys with your proxies, roots and timeouts. It never follows redirects. The default has
+	// the settings of [http.DefaultTransport].
 	Client *http.Client
-	// Template gives the template that a router outside the middleware has taken, with its prefix; empty if it does not
-	// say, and also if it panics. Then a request that another route of the policy would allow is denied. Nil if no router is outside.
+	// Template returns the template that a router outside the middleware has chosen, including any prefix; empty if the
+	// router doesn't report one. A request is denied if another route of the policy would be the one that allows it, and
+	// also if this function panics. Nil if no router is outside.
 	Template func(*http.Request) string
-	// Templates is how that router writes parameters.
+	// Templates is that router's syntax for parameters.
 	Templates Templates
-	// BonusOrbs says whether a request allows bonus orbs; by default, and if it panics, none does.
+	// BonusOrbs reports whether a request allows bonus orbs. By default, and if it panics, no request
+	// does.
 	BonusOrbs func(*http.Request) bool
-	// BonusFromBody is how many bytes of the body of an allowed request the middleware reads for `"allowBonusOrbsUse": true`; by default
-	// none. The service still gets the whole body. One that is longer allows no bonus orbs.
+	// BonusFromBody is the number of bytes that the middleware reads from the body of an allowed request to find
+	// `"allowBonusOrbsUse": true`. The default is 0. The service still gets the whole body. A longer body counts as not
+	// allowing bonus orbs.
 	BonusFromBody int64
-	// Public are routes that need no token, written as in a policy with the whole path, such as `GET /healthz`. No path may fit both one of
-	// them and a route of the policy: [New] and [Gate.Reload] fail then.
+	// Public are routes that need no token, written as in a policy with the whole path, such as `GET /healthz`. If a path
+	// matches both a public route and a route of the policy, [New] and [Gate.Reload] fail.
 	Public []string
-	// CorsPreflight lets a browser ask with OPTIONS, without a token, whether a cross-origin request is allowed, if its route is declared.
+	// CorsPreflight allows CORS preflight requests without a token, if their route is declared.
 	CorsPreflight bool
-	// Challenge is what a denied caller is told in WWW-Authenticate.
+	// Challenge selects the WWW-Authenticate header of denials.
 	Challenge Challenge
-	// Flat403 answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope.
+	// Flat403 denies every request with 403, so that callers can't distinguish an unknown route from a missing
+	// scope.
 	Flat403 bool
-	// Logger gets fetches that fail, and routers that disagree with the policy; by default it is [slog.Default]. No answer depends on it.
+	// Logger logs failed fetches, and routers that disagree with the policy. The default is [slog.Default]. Logging never
+	// affects a result.
 	Logger *slog.Logger
-	// Count adds one to a counter, such as orbgate_decisions_total: see [Label]. If it panics, the gate logs that once, and answers as before.
+	// Count increments a counter, such as orbgate_decisions_total: see [Label]. If it panics, the gate logs that once and
+	// continues.
 	Count func(counter string, labels ...Label)
-	// Audit gets a line of JSON for each decision. Requests wait for it. If it fails or panics, the gate logs that once, counts the line in
-	// orbgate_audit_lost_total, and answers as before.
+	// Audit receives a JSON line for each decision. Requests wait for it. If it fails or panics, the gate logs that once,
+	// counts the line in orbgate_audit_lost_total, and continues.
 	Audit io.Writer
 }
 
-// Templates is how a router writes the parameters of its templates.
+// Templates is a router's syntax for parameters in templates.
 type Templates uint32
 
 // The styles of templates.
@@ -73,21 +81,23 @@ const (
 	Colons Templates = steps.TemplatesColons
 )
 
-// A Challenge is what a denied caller is told in WWW-Authenticate.
+// A Challenge is the WWW-Authenticate header of denials.
 type Challenge struct {
 	// Full names the error and the missing scope, as RFC 6750 does.
 	Full bool
-	// None sends no header, and answers every denial with 403.
+	// None sends no header, and denies every request with 403.
 	None bool
-	// Realm and ResourceMetadata, an https URL, are parts of a full challenge.
+	// Realm and ResourceMetadata, an https URL, are parameters of a full challenge.
 	Realm, ResourceMetadata string
 }
 
-// A Label is one of a counter. orbgate_decisions_total has decision, reason and route, orbgate_tokens_refused_total has reason, and
-// orbgate_misrouted_total has route and matched, orbgate_policy_loads_total has result. Their values are codes and templates, never a path, and nothing of a token.
+// A Label belongs to a counter. orbgate_decisions_total has decision, reason and route; orbgate_tokens_refused_total
+// has reason; orbgate_misrouted_total has route and matched; orbgate_policy_loads_total has result. Values are codes
+// and templates, and never contain a path or any part of a token.
 type Label struct{ Name, Value string }
 
-// A Gate is rules and keys. It may be used from any goroutine at any time, Close included.
+// A Gate combines rules and keys. All methods, including Close, can be called from any goroutine at
+// any time.
 type Gate struct {
 	config Config
 	client *http.Client
@@ -103,12 +113,12 @@ type Gate struct {
 	fetching int
 	closed   bool
 	audit    sync.Mutex
-	// What was logged once.
+	// Messages that were already logged.
 	said sync.Map
 }
 
-// New makes a gate. The error of a configuration with errors is an [*orbgate.Error] with every one of them, each with its location.
-// Nothing is fetched before the first token: see [Gate.Warm].
+// New makes a gate. If the configuration is invalid, the error is an [*orbgate.Error] with all errors and their
+// locations. Keys are fetched when the first token arrives, or with [Gate.Warm].
 func New(config Config) (*Gate, error) {
 	if config.Policy == nil {
 		return nil, errors.New("gate: there is no policy")
@@ -135,7 +145,7 @@ func New(config Config) (*Gate, error) {
 	}
 	engine := config.Policy.Load()
 	defer engine.Close()
-	// Without a policy yet, every request is denied.
+	// Without a policy, every request is denied.
 	if err := raw.CheckEngine(engine); err != nil && !errors.Is(err, orbgate.ErrClosed) {
 		raw.Close()
 		return nil, fmt.Errorf("gate: %w", err)
@@ -149,8 +159,8 @@ func New(config Config) (*Gate, error) {
 	return g, nil
 }
 
-// FromFiles makes a gate of the files of a policy and of a token configuration, as [New] does of their texts. Options change the rest of the
-// configuration, which has its defaults otherwise:
+// FromFiles makes a gate from a policy file and a token configuration file. Options set the rest of the configuration,
+// which otherwise has its defaults:
 //
 //	gate.FromFiles("policy.yaml", "tokens.yaml", func(config *gate.Config) { config.Public = []string{"GET /healthz"} })
 func FromFiles(policy, tokens string, options ...func(*Config)) (*Gate, error) {
@@ -189,7 +199,7 @@ func clientOf(client *http.Client) *http.Client {
 	return &own
 }
 
-// Close ends the gate: it cancels what is being fetched, and denies every further request.
+// Close ends the gate: it cancels running fetches, and denies every further request.
 func (g *Gate) Close() error {
 	g.mutex.Lock()
 	g.closed = true
@@ -201,66 +211,71 @@ func (g *Gate) Close() error {
 	return nil
 }
 
-// A Request is one as it came over the wire: for servers that are not [net/http]'s.
+// A Request is a request as received, for servers other than [net/http].
 type Request struct {
-	// Method and Target, path and query, are those of the request line, byte by byte.
+	// Method and Target (path and query) are those of the request line, byte for byte.
 	Method, Target string
-	// Authorization has every value of that header, one item a line.
+	// Authorization contains every value of that header, one item for each header line.
 	Authorization []string
-	// Upgrade, Origin and AccessControlRequestMethod have every value of those headers.
+	// Upgrade, Origin and AccessControlRequestMethod contain every value of those headers.
 	Upgrade, Origin, AccessControlRequestMethod []string
-	// HeaderNames are those of all headers, or at least those that contain `method`, in any letter case. A header can override the method.
+	// HeaderNames are the names of all headers, or at least those that contain `method`, in any letter case. A header can
+	// override the method.
 	HeaderNames []string
-	// Routed says that a router is outside, and Template is the one that it has taken; empty where it does not say.
+	// Routed states that a router is outside, and Template is the one that it has chosen; empty if the router
+	// doesn't report it.
 	Routed   bool
 	Template string
-	// AllowBonusOrbs says that the request allows bonus orbs.
+	// AllowBonusOrbs states that the request allows bonus orbs.
 	AllowBonusOrbs bool
 }
 
-// An Answer is what a gate says to a request. The zero Answer denies.
+// An Answer is a gate's result for a request. The zero Answer denies.
 type Answer struct {
 	// Decision is the engine's.
 	Decision orbgate.Decision
-	// Status is that of a denial, to be sent with an empty body; 0 for an allow. WWWAuthenticate and Allow are its headers, where
-	// they are not empty.
+	// Status is the status of a denial, which must be sent with an empty body; 0 for an allow. WWWAuthenticate and Allow
+	// are its headers, if they aren't empty.
 	Status                 int
 	WWWAuthenticate, Allow string
-	// Refused is why the token is refused: a code for logs, of which the caller learns nothing.
+	// Refused is why the token was rejected: a code for logs. Don't send it to callers.
 	Refused string
-	// Token is what is known of the token; nil where none is right, and on a public route.
+	// Token is the verified token; nil without a valid token, and on a public route.
 	Token *Token
-	// PublicTemplate is that of an allowed request that needs no token, whose decision has no route; else it is empty.
+	// PublicTemplate is the template of an allowed request that needs no token, whose decision has no route; otherwise
+	// empty.
 	PublicTemplate string
-	// Err says why there is no answer: the caller has gone away, or the gate or the engine is closed. It denies.
+	// Err is why there is no result: the caller has disconnected, or the gate or the engine is closed. The
+	// request is denied.
 	Err error
-	// The request that it answers.
+	// The request that was decided.
 	method, target string
 }
 
-// IsAllow says whether the request may pass.
+// IsAllow reports whether the request is allowed.
 func (a Answer) IsAllow() bool { return a.Err == nil && a.Status == 0 && a.Decision.IsAllow() }
 
-// A Token is what is known of a verified one.
+// A Token is a verified token.
 type Token struct {
 	Kind orbgate.TokenKind
-	// Scopes are separated by one space.
+	// Scopes are separated by single spaces.
 	Scopes string
 	Issuer string
-	// Subject, Client, Actor and ID are empty where the token does not say.
+	// Subject, Client, Actor and ID are empty if the token doesn't state them.
 	Subject, Client, Actor, ID string
-	// Fingerprint names the token in logs, and reveals nothing of it.
+	// Fingerprint identifies the token in logs, and reveals nothing about it.
 	Fingerprint string
 	Expires     time.Time
 }
 
-// Ask asks about a request. It waits for the network only where keys must come first, and no longer than the context.
+// Ask decides a request. It waits for the network only if keys must be fetched first, and no longer than the context.
 func (g *Gate) Ask(ctx context.Context, request Request) Answer { return g.seen(g.ask(ctx, request)) }
 
-// AllowsBonusOrbs says whether a whole body is a JSON object that says `"allowBonusOrbsUse": true`, once: for [Request.AllowBonusOrbs].
+// AllowsBonusOrbs reports whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once,
+// for [Request.AllowBonusOrbs].
 func (g *Gate) AllowsBonusOrbs(body []byte) bool { return g.raw.AllowsBonusOrbs(body) }
 
-// The answer and the step that has it, before anybody has seen it.
+// The result and its step, before they are observed.
 func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 	engine := g.config.Policy.Load()
 	defer func() { engine.Close() }()
@@ -292,7 +307,7 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 		switch step.Kind {
 		case steps.StepAnswer:
 			if step.Misrouted != nil {
-				// It was allowed by the route that it is about.
+				// The route that the request matches is the one that allowed it.
 				g.misrouted(engine.Decide(request.Method, request.Target, orbgate.NoToken()).About(), *step.Misrouted)
 			}
 			answer := answerOf(step)
@@ -309,7 +324,7 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 				g.raw.Drop(step)
 				return Answer{Status: http.StatusForbidden, Err: gone}, nil
 			}
-			// The policy may be a later one by now.
+			// The policy might have changed in the meantime.
 			engine.Close()
 			engine = g.config.Policy.Load()
 			unixMS, monotonicMS = g.now()
@@ -340,7 +355,7 @@ func answerOf(step *steps.Step) Answer {
 	return answer
 }
 
-// Reports an answer: to the counters, the log and the audit.
+// Reports a result to the counters, the log and the audit.
 func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 	if g.config.Count != nil {
 		decision := terms.EffectDeny
@@ -371,7 +386,8 @@ func (g *Gate) write(line string) {
 	}
 }
 
-// Counts a request that the policy allows by one route, but a router has sent to another, or to one that it does not name.
+// Counts a request that the policy allows for one route, but that a router sent to another route, or to one that it
+// doesn't report.
 func (g *Gate) misrouted(route, matched string) {
 	g.count(terms.MisroutedTotal, Label{terms.LabelRoute, route}, Label{terms.LabelMatched, matched})
 	g.once("requests are denied: the router has taken a route that the policy lacks, or none, or the path was rewritten before the gate", "route", route, "matched", matched)
@@ -386,9 +402,9 @@ func (g *Gate) count(counter string, labels ...Label) {
 	}
 }
 
-// Reload puts a new version of the policy in force, from a file: every later request is decided by it. The file must end in the end marker,
-// so that half a file is never taken. Otherwise, and if it has errors or cannot be read, the former policy stays, and the error is as that of
-// [orbgate.FromFile].
+// Reload activates a new version of the policy from a file. It decides every later request. The file must end in the
+// end marker, so that a half-written file is never used. If it doesn't, or if the file has errors or can't be read, the
+// previous policy stays active, and the error is like that of [orbgate.FromFile].
 func (g *Gate) Reload(path string) error {
 	result := terms.LoadLoaded
 	engine, err := orbgate.FromFile(path)
@@ -417,26 +433,26 @@ func (g *Gate) Reload(path string) error {
 	return nil
 }
 
-// Revoke never again uses an issuer's key with this kid, even if the issuer still publishes it: for a key whose private half was stolen.
-// The error is [orbgate.ErrNotFound] for an unknown issuer.
+// Revoke never uses the issuer's key with this kid again, even if the issuer still publishes it. Call it if a private
+// key was stolen. The error for an unknown issuer is [orbgate.ErrNotFound].
 func (g *Gate) Revoke(issuer, kid string) error { return g.raw.Revoke(issuer, kid) }
 
-// Forget forgets an issuer's keys: for an issuer that has withdrawn one before it expired. The next token waits for new ones. The
-// error is [orbgate.ErrNotFound] for an unknown issuer.
+// Forget drops an issuer's keys. Call it if the issuer has withdrawn a key before it expired. The next token waits for
+// new keys. The error for an unknown issuer is [orbgate.ErrNotFound].
 func (g *Gate) Forget(issuer string) error { return g.raw.Forget(issuer) }
 
-// An Issuer is how the keys of one are.
+// An Issuer is the status of an issuer's keys.
 type Issuer struct {
 	Name string
-	// Keys is how many there are to use; with none, every token of the issuer is refused.
+	// Keys is the number of usable keys. If it is 0, every token of the issuer is rejected.
 	Keys int
-	// Fetched is when; the zero time if never.
+	// Fetched is when the keys were fetched; the zero time if never.
 	Fetched time.Time
-	// Failure is why the last attempt failed; empty if it did not. Warnings has a line for each key that is not used.
+	// Failure is why the last attempt failed; empty if it succeeded. Warnings has a line for each unusable key.
 	Failure, Warnings string
 }
 
-// Status says how each issuer's keys are, for logs and health checks.
+// Status returns the status of each issuer's keys, for logs and health checks.
 func (g *Gate) Status() []Issuer {
 	var issuers []Issuer
 	for _, raw := range g.raw.Status() {
@@ -449,7 +465,7 @@ func (g *Gate) Status() []Issuer {
 	return issuers
 }
 
-// The time since 1970, and on a clock that nobody sets.
+// The time since 1970, and on a monotonic clock.
 func (g *Gate) now() (unixMS, monotonicMS uint64) {
 	now := time.Now()
 	return uint64(max(now.UnixMilli(), 0)), uint64(now.Sub(g.start).Milliseconds())
@@ -457,7 +473,7 @@ func (g *Gate) now() (unixMS, monotonicMS uint64) {
 
 func (g *Gate) monotonicMS() uint64 { return uint64(time.Since(g.start).Milliseconds()) }
 
-// Warm fetches every issuer's keys, so that the first request need not wait. The error names the issuers without keys.
+// Warm fetches every issuer's keys, so that the first request needn't wait. The error names the issuers without keys.
 func (g *Gate) Warm(ctx context.Context) error {
 	g.raw.Warm(g.monotonicMS())
 	g.startFetches()

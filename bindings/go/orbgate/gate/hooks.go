@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// Calls a function of the configuration. If it panics or fails, the gate logs that once for each name, and goes on.
+// Calls a function of the configuration. If it panics or fails, logs that once for each name, and continues.
 func (g *Gate) guarded(name string, call func() error) (err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -26,7 +26,7 @@ func (g *Gate) once(message string, values ...any) {
 	}
 }
 
-// A handler of logs that never panics.
+// A log handler that never panics.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, level slog.Level) (isEnabled bool) {

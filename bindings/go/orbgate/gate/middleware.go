@@ -11,24 +11,25 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 )
 
-// Mux protects a mux: serve what it returns. A request reaches a handler only if the pattern that the mux has chosen is the policy's
-// template for that request. So a pattern that the policy lacks, a pattern with a host, a wildcard such as `{rest...}`, and a redirect of the
-// mux are denied and counted. A denial is a bare status, with WWW-Authenticate or Allow.
+// Mux protects a mux: serve the handler that it returns. A request reaches a handler only if the mux's pattern is the
+// policy's template for that request. So a pattern that the policy lacks, a pattern with a host, a wildcard such as
+// `{rest...}`, and a redirect by the mux are denied and counted. A denial is a bare status, with WWW-Authenticate or
+// Allow.
 //
-// Handlers get their call by [HandlerFunc]. [Gate.CheckMux] compares the mux with the policy at the start.
+// Handlers get their call through [HandlerFunc]. [Gate.CheckMux] compares the mux with the policy at startup.
 func (g *Gate) Mux(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux chooses once more, from the same request. Its Handler sets no path values, so it cannot be called instead.
+		// The mux chooses again, from the same request. Its Handler sets no path values, so it can't be called instead.
 		_, pattern := mux.Handler(r)
 		serve(mux, w, r, g.AskRouted(r, templateOf(pattern, r.Method)))
 	})
 }
 
-// Middleware protects a handler, such as another router than [http.ServeMux], and compares nothing with the routes in it. A mux is
-// protected as by [Gate.Mux]. If a router is outside the middleware, set [Config.Template].
+// Middleware protects a handler, such as a router other than [http.ServeMux], and doesn't compare anything with its
+// routes. It protects a mux like [Gate.Mux]. If a router is outside the middleware, set [Config.Template].
 //
-// A handler that takes connections over belongs outside: `h2c.NewHandler(protect.Middleware(router), …)`. Within the gate, it gets no
-// request for HTTP/2, because the gate denies them.
+// A handler that takes over connections belongs outside: `h2c.NewHandler(protect.Middleware(router), …)`. Inside the
+// gate, it would get no HTTP/2 requests, because the gate denies them.
 func (g *Gate) Middleware(next http.Handler) http.Handler {
 	if mux, is := next.(*http.ServeMux); is && g.config.Template == nil {
 		return g.Mux(mux)
@@ -44,8 +45,9 @@ func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Ans
 	next.ServeHTTP(w, r.WithContext(With(r.Context(), answer)))
 }
 
-// AskHTTP asks about a request of [net/http]: for frameworks whose middleware has another form. A request whose path was rewritten before,
-// so that r.URL is no longer that of r.RequestURI, is denied: put [http.StripPrefix] inside the gate.
+// AskHTTP decides a request of [net/http], for frameworks with another form of middleware. A request whose path was
+// rewritten before the gate, so that r.URL differs from r.RequestURI, is denied: put [http.StripPrefix] inside the
+// gate.
 func (g *Gate) AskHTTP(r *http.Request) Answer {
 	if g.config.Template != nil {
 		template := ""
@@ -58,7 +60,7 @@ func (g *Gate) AskHTTP(r *http.Request) Answer {
 	return g.askWithBody(r, g.request(r))
 }
 
-// Reads no body of a request that is denied.
+// Doesn't read the body of a denied request.
 func (g *Gate) askWithBody(r *http.Request, request Request) Answer {
 	if probe, is := r.Context().Value(probeKey{}).(*probe); is {
 		probe.seenBy = g
@@ -78,7 +80,7 @@ func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 		return false
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
-	// What was read comes first, and then the rest, or the same error.
+	// First the bytes that were read, and then the rest, or the same error.
 	r.Body = struct {
 		io.Reader
 		io.Closer
@@ -86,8 +88,8 @@ func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 	return err == nil && int64(len(body)) <= most && g.AllowsBonusOrbs(body)
 }
 
-// AskRouted asks about a request that a router has taken to the route of this template, written with its prefix and as
-// [Config.Templates] says; empty if the router does not say. Otherwise it is [Gate.AskHTTP].
+// AskRouted decides a request that a router has sent to the route with this template, including any prefix, in the
+// syntax of [Config.Templates]; empty if the router doesn't report it. Otherwise it is like [Gate.AskHTTP].
 func (g *Gate) AskRouted(r *http.Request, template string) Answer {
 	request := g.request(r)
 	if !request.Routed {
@@ -102,7 +104,7 @@ func (g *Gate) request(r *http.Request) Request {
 		Upgrade: r.Header["Upgrade"], Origin: r.Header["Origin"], AccessControlRequestMethod: r.Header["Access-Control-Request-Method"],
 	}
 	for name := range r.Header {
-		// Few requests have one of those that the gate reads.
+		// Few requests have a header that the gate reads.
 		if strings.Contains(strings.ToLower(name), "method") {
 			request.HeaderNames = append(request.HeaderNames, name)
 		}
@@ -113,18 +115,20 @@ func (g *Gate) request(r *http.Request) Request {
 			return nil
 		})
 	}
-	// Whatever reads r.URL would see another path than the one that is decided: so no template is known.
+	// Everything that reads r.URL would see a different path than the decided one, so the template
+	// counts as unknown.
 	request.Routed = isRewritten(r)
 	return request
 }
 
-// Whether something has changed the path since the request came. The query may change: no decision depends on it.
+// Whether the path was changed since the request was received. The query can change, because no decision depends
+// on it.
 func isRewritten(r *http.Request) bool {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	return r.URL.EscapedPath() != path
 }
 
-// Deny writes the denial: a status, at most two headers, and no body.
+// Deny writes the response to a denied request: a status, at most two headers, and no body.
 func (a Answer) Deny(w http.ResponseWriter) {
 	if a.WWWAuthenticate != "" {
 		w.Header().Set("WWW-Authenticate", a.WWWAuthenticate)
@@ -135,7 +139,7 @@ func (a Answer) Deny(w http.ResponseWriter) {
 	w.WriteHeader(a.HTTPStatus())
 }
 
-// HTTPStatus is the status of a denial; 0 for an allow.
+// HTTPStatus returns the status of a denial; 0 for an allow.
 func (a Answer) HTTPStatus() int {
 	switch {
 	case a.IsAllow():
@@ -146,36 +150,40 @@ func (a Answer) HTTPStatus() int {
 	return a.Status
 }
 
-// Pattern is a [Config.Template] for a gate inside an [http.ServeMux]: the template of the pattern that the mux has matched.
+// Pattern is a [Config.Template] for a gate inside an [http.ServeMux]. It returns the template of the pattern that the
+// mux has matched.
 func Pattern(r *http.Request) string { return templateOf(r.Pattern, r.Method) }
 
-// The template of a mux's pattern, `[METHOD ][HOST]/PATH`, if it is for the method. A host stays, so that it is no template of a policy.
+// The template of a mux's pattern, `[METHOD ][HOST]/PATH`, if it is for the method. A host is kept, so that the
+// template matches none of a policy.
 func templateOf(pattern, method string) string {
 	end := strings.IndexAny(pattern, " \t")
 	if end < 0 {
 		return pattern
 	}
-	// GET matches HEAD, too, which the policy has decided as HEAD.
+	// A pattern for GET also matches HEAD, which the policy has decided as HEAD.
 	if of := pattern[:end]; of != method && (of != http.MethodGet || method != http.MethodHead) {
 		return ""
 	}
 	return strings.TrimLeft(pattern[end:], " \t")
 }
 
-// A Call is what a gate knows of an allowed call.
+// A Call is an allowed call, with the gate's decision.
 type Call struct {
 	Decision orbgate.Decision
-	// Token is never nil. On a public route its kind is [orbgate.KindNone], and nothing else is known, whatever token came.
+	// Token is never nil. On a public route, its kind is [orbgate.KindNone], and all other fields are empty, even if the
+	// request has a token.
 	Token *Token
 	// The request that was decided.
 	method, target string
 }
 
-// A HandlerFunc is a handler that gets what the gate knows of its call. It runs only for the request that the gate has allowed: without a
-// gate, or if the method or the path has been rewritten since, the answer is a bare 500, and the log says why.
+// A HandlerFunc is a handler that gets the gate's decision. It runs only for the request that the gate has allowed.
+// Without a gate, or if the method or the path was rewritten since, the response is a bare 500, and the log explains
+// why.
 type HandlerFunc func(w http.ResponseWriter, r *http.Request, call Call)
 
-// ServeHTTP calls f, if the gate has allowed the request.
+// ServeHTTP calls f if the gate has allowed the request.
 func (f HandlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call, found := From(r.Context())
 	switch {
@@ -192,8 +200,8 @@ func (f HandlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type key struct{}
 
-// With puts what an answer says into a context: for frameworks whose middleware has another form. A denial hides the allow of another gate
-// outside.
+// With adds a result to a context, for frameworks with another form of middleware. A denial hides the allow of an outer
+// gate.
 func With(ctx context.Context, answer Answer) context.Context {
 	if !answer.IsAllow() {
 		return context.WithValue(ctx, key{}, nil)
@@ -204,7 +212,8 @@ func With(ctx context.Context, answer Answer) context.Context {
 	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.method, answer.target})
 }
 
-// From gives what is known of the call that a handler serves; false if no gate has let it through. [HandlerFunc] answers 500 then.
+// From returns the gate's decision on the call that a handler serves; false if no gate has allowed it. [HandlerFunc]
+// responds with 500 in that case.
 func From(ctx context.Context) (Call, bool) {
 	call, found := ctx.Value(key{}).(Call)
 	return call, found

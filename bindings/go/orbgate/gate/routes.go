@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// A Route is one of a service.
+// A Route is a route of a service.
 type Route struct{ Method, Template string }
 
-// A RoutesError says how the routes of a service and those of its policy differ.
+// A RoutesError lists the differences between the routes of a service and of its policy.
 type RoutesError struct {
-	// Undeclared are the routes that the policy lacks: no gate protects them.
+	// Undeclared are the routes that the policy lacks. No gate protects them.
 	Undeclared []UndeclaredRoute
-	// Unserved are those that the service lacks, which is harmless if several services share a policy.
+	// Unserved are the routes that the service lacks, which is harmless if several services share a
+	// policy.
 	Unserved []string
-	// Ungated are those that [Gate.CheckHandler] could reach without the gate.
+	// Ungated are the routes that [Gate.CheckHandler] could reach without the gate.
 	Ungated []string
 }
 
-// An UndeclaredRoute is one that the policy lacks.
+// An UndeclaredRoute is a route that the policy lacks.
 type UndeclaredRoute struct {
 	Route string
-	// DecidedAs is the policy's route that decides its requests; empty where they are denied.
+	// DecidedAs is the policy's route that decides its requests; empty if they are denied.
 	DecidedAs string
 }
 
-// Error has a line for each difference.
+// Error returns one line for each difference.
 func (e *RoutesError) Error() string {
 	lines := []string{"the service and its policy have different routes"}
 	for _, route := range e.Undeclared {
@@ -47,8 +48,8 @@ func (e *RoutesError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// CheckRoutes compares the routes of the service, as its router writes them, with those of the policy: call it at the start, and in
-// tests. The error is a [*RoutesError].
+// CheckRoutes compares the routes of the service, in its router's syntax, with the routes of the policy. Call it at
+// startup, and in tests. The error is a [*RoutesError].
 func (g *Gate) CheckRoutes(routes []Route) error {
 	var methods, templates []string
 	for _, route := range routes {
@@ -71,9 +72,10 @@ func (g *Gate) CheckRoutes(routes []Route) error {
 	return found
 }
 
-// CheckMux compares a mux with the policy: call it at the start, and in tests. A mux does not list its patterns, so this looks up each route
-// of the policy in it. The error, a [*RoutesError], has the routes that the mux lacks, and the patterns that it chooses instead of the
-// policy's template. A pattern that none of these requests reaches is denied when it is called.
+// CheckMux compares a mux with the policy. Call it at startup, and in tests. A mux can't list its patterns, so this
+// looks up each route of the policy in it. The error, a [*RoutesError], lists the routes that the mux lacks, and the
+// patterns that it chooses instead of the policy's template. A pattern that none of these requests reaches is denied
+// when it is called.
 func (g *Gate) CheckMux(mux *http.ServeMux) error {
 	engine := g.config.Policy.Load()
 	defer engine.Close()
@@ -99,9 +101,9 @@ func (g *Gate) CheckMux(mux *http.ServeMux) error {
 	return g.CheckRoutes(routes)
 }
 
-// CheckHandler compares the routes of the service with those of the policy, as [Gate.CheckRoutes] does, and sends a request for each of them
-// through the handler that the service serves, to find the routes that the gate does not see. Call it in a test: a handler that no gate
-// protects runs, without a token, with 1 for each parameter. The handlers of the others do not run.
+// CheckHandler compares routes like [Gate.CheckRoutes]. It also sends a request for each route through the service's
+// handler, to find routes that bypass the gate. Call it in a test, because a handler that no gate protects runs,
+// without a token, and with 1 for each parameter. Protected handlers don't run.
 func (g *Gate) CheckHandler(handler http.Handler, routes []Route) error {
 	err := g.CheckRoutes(routes)
 	found := new(RoutesError)
@@ -124,7 +126,7 @@ func (g *Gate) CheckHandler(handler http.Handler, routes []Route) error {
 	return found
 }
 
-// Which gate has seen a request of CheckHandler.
+// The gate that has seen a request of CheckHandler.
 type probe struct{ seenBy *Gate }
 
 type probeKey struct{}
@@ -135,7 +137,7 @@ func (discard) Header() http.Header             { return http.Header{} }
 func (discard) Write(bytes []byte) (int, error) { return len(bytes), nil }
 func (discard) WriteHeader(int)                 {}
 
-// A path that fits a template.
+// A path that matches a template.
 func (t Templates) path(template string) string {
 	segments := strings.Split(template, "/")
 	for at, segment := range segments {

@@ -17,18 +17,19 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
-// A keyring checks signatures for an engine without cryptography. Everything else has been checked: the algorithm against issuer and
-// key, the form and length of key and signature.
+// A keyring checks signatures for an engine without cryptography. Everything else is already checked: whether issuer
+// and key allow the algorithm, and the form and length of key and signature.
 type keyring struct {
 	mutex sync.RWMutex
-	// Imported keys by their texts, which are equal where keys are.
+	// Imported keys by their JWK strings. Equal keys have equal strings.
 	keys map[string]crypto.PublicKey
 }
 
-// More keys than issuers have at a time; when there are that many, it begins anew.
+// More keys than issuers have at one time. When the limit is reached, the map is emptied.
 const mostKeys = 1024
 
-// Checks the signature of a step's message, and hashes its token, which begins with the message: mostly the one hash is on the way to the other.
+// Checks the signature of a step's message, and hashes its token, which begins with the message. Usually one hash is an
+// intermediate state of the other.
 func (k *keyring) verify(step *steps.Step) bool {
 	algorithm, message, signature := step.Algorithm, step.Message, step.Signature
 	hash, known := hashes[algorithm]
@@ -69,7 +70,7 @@ func (k *keyring) verify(step *steps.Step) bool {
 	return false
 }
 
-// The hash of each algorithm; Ed25519 has its own.
+// The hash of each algorithm; Ed25519 has a built-in one.
 var hashes = map[string]crypto.Hash{
 	"RS256": crypto.SHA256, "RS384": crypto.SHA384, "RS512": crypto.SHA512,
 	"PS256": crypto.SHA256, "PS384": crypto.SHA384, "PS512": crypto.SHA512,
@@ -77,7 +78,7 @@ var hashes = map[string]crypto.Hash{
 	"EdDSA": 0, "Ed25519": 0,
 }
 
-// The key of a JWK; nil if it cannot be imported.
+// The key of a JWK; nil if it can't be imported.
 func (k *keyring) key(jwk string) crypto.PublicKey {
 	k.mutex.RLock()
 	key, known := k.keys[jwk]

@@ -1,5 +1,5 @@
-// Package gatetest has an issuer for the tests of a service: its tokens are real, and are really verified. It has a new key each time, and
-// gives a token to everybody who asks: never use it in production.
+// Package gatetest has an issuer for tests of a service. Its tokens are real and pass real verification. It uses a new
+// key each time, and issues a token to any client that requests one, so never use it in production.
 //
 //	issuer, err := gatetest.Start(0)
 //	…
@@ -28,14 +28,14 @@ var kinds = map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindO
 
 // An Issuer signs tokens, and serves its keys on this machine until it is closed.
 type Issuer struct {
-	// URL is its name, and where it serves.
+	// URL is the issuer's name and address.
 	URL    string
 	key    *ecdsa.PrivateKey
 	server http.Server
 }
 
-// Start starts an issuer on a port of 127.0.0.1; with 0 on one that is free. It serves `/tokens.yaml`, which trusts it, `/jwks`, and a token
-// for everybody at `/token?kind=user&scope=read:orders`.
+// Start starts an issuer on a port of 127.0.0.1; with 0, on a free port. It serves `/tokens.yaml`, a configuration that
+// trusts it, `/jwks`, and a token for any client at `/token?kind=user&scope=read:orders`.
 func Start(port int) (*Issuer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -64,22 +64,23 @@ func Start(port int) (*Issuer, error) {
 	return i, nil
 }
 
-// Close ends it.
+// Close stops the issuer.
 func (i *Issuer) Close() error { return i.server.Close() }
 
-// Tokens is the configuration that trusts it: the Tokens of a gate's Config.
+// Tokens returns a configuration that trusts the issuer: the Tokens of a gate's Config.
 func (i *Issuer) Tokens() string {
 	rules := map[string]any{}
 	for _, kind := range kinds {
 		rules[kind] = []map[string]string{{"claim": "token_kind", "equals": kind}}
 	}
-	// JSON is YAML.
+	// JSON is also YAML.
 	return text(map[string]any{"orbgate_token": 1, "issuers": []any{map[string]any{
 		"issuer": i.URL, "audience": audience, "jwks_uri": i.URL + "/jwks", "algorithms": []string{"ES256"}, "kind": rules,
 	}}})
 }
 
-// Bearer is an Authorization with a token of this kind and these scopes, valid for ten minutes.
+// Bearer returns an Authorization value with a token of this kind and these scopes, valid for ten
+// minutes.
 func (i *Issuer) Bearer(kind orbgate.TokenKind, scopes string) string {
 	return "Bearer " + i.token(kinds[kind], scopes)
 }

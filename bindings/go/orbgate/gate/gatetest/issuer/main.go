@@ -1,4 +1,4 @@
-// Command issuer is an issuer on this machine, to try a service: never use it in production.
+// Command issuer runs an issuer on this machine, for trying a service. Never use it in production.
 //
 //	go run github.com/orbgate/orbgate/bindings/go/orbgate/gate/gatetest/issuer 9000
 package main
