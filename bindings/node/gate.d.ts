@@ -1,13 +1,13 @@
 import type { Allow, Charge, Decision, Engine, FileUrl, Handle, Text, TokenKind } from "./index.js";
 
-/** Where a gate writes what people must know: `console`, and the loggers of pino and Fastify. No message shows a token. */
+/** Where a gate logs warnings and errors: `console`, or a logger of pino or Fastify. No message contains a token. */
 export interface Log {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
 }
 
-/** How the issuers' keys are fetched: like `fetch`, which is the default. Redirects are not followed. */
+/** Fetches the issuers' keys, with the signature of `fetch`, which is the default. Redirects are not followed. */
 export type FetchKeys = (url: string, options: { redirect: "manual"; signal: any; headers: Record<string, string> }) => PromiseLike<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -16,8 +16,8 @@ export type FetchKeys = (url: string, options: { redirect: "manual"; signal: any
 
 export interface GateOptions {
   /**
-   * What a denied caller is told in `WWW-Authenticate`. "minimal", the default: `Bearer`. "full": the error and the missing scope, as RFC
-   * 6750 says. "none": nothing, and every denial is a bare 403.
+   * The content of `WWW-Authenticate` on a denial. "minimal", the default: `Bearer`. "full": also the error and the
+   * missing scope (RFC 6750). "none": no header, and every denial is a bare 403.
    */
   readonly challenge?: "minimal" | "full" | "none";
   /** The realm of a full challenge. */
@@ -26,73 +26,79 @@ export interface GateOptions {
   readonly resourceMetadata?: string;
   /** Every denial has the status 403, so that a caller cannot tell an unknown route from a missing scope. */
   readonly flat403?: boolean;
-  /** A header that names another method is ignored. Only if nothing behind the gate obeys such headers. */
+  /** Ignores headers that override the method. Set it only if nothing behind the gate obeys such headers. */
   readonly ignoreMethodOverride?: boolean;
-  /** How often and patiently keys are fetched; the defaults are those of the library. */
+  /** Intervals and timeouts of key fetches; the defaults are those of the library. */
   readonly keys?: {
     readonly ttlMs?: number;
     readonly ttlMinMs?: number;
     readonly ttlMaxMs?: number;
     readonly aheadPercent?: number;
-    /** 0: no key is used beyond its time. */
+    /** With 0, keys are never used after they expire. */
     readonly maxStaleMs?: number;
     readonly cooldownMs?: number;
     readonly burst?: number;
     readonly retryMs?: number;
     readonly timeoutMs?: number;
   };
-  /** Fetches keys, through a proxy for example. */
+  /** Fetches keys, for example through a proxy. */
   readonly fetch?: FetchKeys;
   /**
-   * Routes that need no token, written as in a policy with the whole path: `["GET /healthz"]`. A gate, or `reload`, throws if a path fits both one
-   * of them and a route of the policy.
+   * Routes that need no token, written as in a policy but with the whole path: `["GET /healthz"]`. The constructor and
+   * `reload` throw if a path matches both one of them and a route of the policy.
    */
   readonly public?: readonly string[];
-  /** "pass" lets a browser ask with `OPTIONS`, without a token, whether a cross-origin request is allowed, if its route is declared. "deny" by default. */
+  /** "pass" allows CORS preflight requests (`OPTIONS`) without a token if the requested route is declared. The default is "deny". */
   readonly corsPreflight?: "deny" | "pass";
   /**
-   * Adds one to a counter: `orbgate_decisions_total`, `orbgate_tokens_refused_total`, `orbgate_misrouted_total`, `orbgate_policy_loads_total`,
-   * `orbgate_audit_lost_total`.
+   * Increments a counter: `orbgate_decisions_total`, `orbgate_tokens_refused_total`, `orbgate_misrouted_total`,
+   * `orbgate_policy_loads_total` or `orbgate_audit_lost_total`.
    */
   readonly count?: (name: string, labels: Readonly<Record<string, string>>) => void;
-  /** Gets a line of JSON for each decision, without the end of the line. No answer depends on a hook: its first failure is logged. */
+  /**
+   * Receives one line of JSON for each decision, without a line break. Responses do not depend on hooks: the first failure of each
+   * is logged.
+   */
   readonly audit?: (line: string) => void;
-  /** `console` by default. */
+  /** The default is `console`. */
   readonly log?: Log;
 }
 
-/** A request as it came over the wire: nothing of it is decoded, stripped or joined. */
+/** A request as received over the wire: nothing is decoded, stripped or joined. */
 export interface Question {
   readonly method: Text;
   /** Path and query. */
   readonly target: Text;
-  /** Every value of `Authorization`, an element for each line of the header. */
+  /** Every value of `Authorization`, one element per header line. */
   readonly authorization: readonly Text[];
-  /** Every value of `Upgrade`. A request that lists `h2c` is denied, because nothing decides what follows on its connection. */
+  /** Every value of `Upgrade`. A request that lists `h2c` is denied, because later requests on that connection would bypass the gate. */
   readonly upgrade: readonly Text[];
   /** Every value of `Origin`. */
   readonly origin?: readonly Text[];
   /** Every value of `Access-Control-Request-Method`. */
   readonly accessControlRequestMethod?: readonly Text[];
-  /** The names of all headers, or at least those that contain `method`: some override the method. */
+  /** The names of all headers, or at least of those that contain `method`, because some override the method. */
   readonly headerNames: readonly string[];
-  /** The template that a router has taken, as `/users/:id`; `null` if it does not say. Another one than the decided is a denial. */
+  /**
+   * The template that the router has chosen, for example `/users/:id`; `null` if it doesn't expose one. If it differs from the
+   * decided route, the request is denied.
+   */
   readonly template?: string | null;
 }
 
-/** What a verified token says. The token itself is not kept. */
+/** The content of a verified token. The token itself is not kept. */
 export interface VerifiedToken {
   readonly kind: TokenKind;
-  /** With one space between two. */
+  /** Separated by single spaces. */
   readonly scopes: string;
   readonly issuer: string;
   readonly subject: string | null;
   readonly client: string | null;
   readonly actor: string | null;
   readonly id: string | null;
-  /** A name that reveals nothing of it: 16 hexadecimal digits. For logs. */
+  /** Identifies the token in logs without revealing it: 16 hexadecimal digits. */
   readonly fingerprint: string;
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly expiresMs: number;
 }
 
@@ -100,173 +106,180 @@ export interface VerifiedToken {
 export interface Answer {
   readonly isAllow: boolean;
   readonly decision: Decision;
-  /** The status of a denial, `null` for an allow. */
+  /** The status of a denial; `null` if allowed. */
   readonly httpStatus: number | null;
-  /** `www-authenticate` and `allow` of a denial, which has no body. */
+  /** The headers `www-authenticate` and `allow` of a denial. Its body is empty. */
   readonly headers: Readonly<Record<string, string>>;
   readonly token: VerifiedToken | null;
-  /** Why the token is refused, as in `expired`: for logs and counters alone. */
+  /** Why the token was rejected, for example `expired`. For logs and counters only. */
   readonly refused: string | null;
-  /** Where the router went instead of the allowed route; empty if it did not say, `null` if they agree. */
+  /** The template that the router has chosen instead of the allowed route; empty if it exposed none, `null` if they agree. */
   readonly misrouted: string | null;
-  /** The template of an allowed request that needs no token, whose decision has no route; else `null`. */
+  /** The template of an allowed public route, whose decision has no route; otherwise `null`. */
   readonly publicTemplate: string | null;
 }
 
-/** How an issuer's keys are. */
+/** State of an issuer's keys. */
 export interface IssuerStatus {
   readonly issuer: string;
-  /** With 0 every token of the issuer is refused. */
+  /** With 0, every token of the issuer is rejected. */
   readonly keyCount: number;
-  /** Since the keys were fetched. */
+  /** Time since the keys were fetched. */
   readonly ageMs: number | null;
   /** Why the last attempt failed. */
   readonly failure: string | null;
-  /** The keys that were left out, and why. */
+  /** The keys that were left out, with reasons. */
   readonly warnings: readonly string[];
 }
 
-/** A route as a router of Express, Fastify or Hono writes it: `GET`, `/users/:id`. */
+/** A route as written in a router of Express, Fastify or Hono: `GET`, `/users/:id`. */
 export interface ServedRoute {
   readonly method: string;
   readonly template: string;
-  /** Whether a gate comes before its handler; absent if that isn't known. */
+  /** Whether a gate runs before its handler; absent if unknown. */
   readonly gated?: boolean;
 }
 
-/** A route that the policy lacks ("undeclared"), that the service lacks ("unserved"), or whose requests no gate sees ("ungated"). */
+/** A route that is missing in the policy ("undeclared") or in the service ("unserved"), or that no gate protects ("ungated"). */
 export interface RouteDifference {
   readonly kind: "undeclared" | "unserved" | "ungated";
-  /** As policies write it; an ungated one as the router writes it. */
+  /** Written as in a policy; an ungated route as in the router. */
   readonly route: string;
-  /** The policy's route that decides the requests of an undeclared one; `null` where they are denied. */
+  /** The policy's route that decides the requests of an undeclared route; `null` if they are denied. */
   readonly decidedAs: string | null;
 }
 
-/** From a request as it came to its answer: the token is verified, the policy decides. One for the whole service. */
+/** Answers requests: it verifies the token, and the policy decides. Use one gate for the whole service. */
 export class Gate implements Disposable {
   /**
-   * `tokens` is the configuration of the issuers, YAML. Throws a `PolicyError` that names every error. With a `Handle` every request is
-   * decided by the engine that it holds then.
+   * `tokens` is the configuration of the issuers in YAML. Throws a `PolicyError` that lists every error. With a
+   * `Handle`, each request is decided by the engine that is current at that time.
    */
   constructor(policy: Engine | Handle, tokens: Text, options?: GateOptions);
-  /** The same from two files, which are read at once. */
+  /** The same from two files, which are read immediately. */
   static fromFiles(policy: Text | FileUrl, tokens: Text | FileUrl, options?: GateOptions): Gate;
-  /** Holds the policy in force. */
+  /** Holds the current policy. */
   readonly policy: Handle;
   /**
-   * Puts a new version of the policy's file in force for every later request. Throws a `PolicyError` if it has errors or lacks the end
-   * marker, as a half-written file does; the former policy stays.
+   * Loads a new version of the policy file for all later requests. Throws a `PolicyError` if it has errors or lacks the
+   * end marker, for example because it is only partly written; the previous policy stays in force.
    */
   reload(file: Text | FileUrl): Engine;
-  /** Answers a question, at once unless keys must come first. What it throws is a denial: answer 403. */
+  /** Answers a question: immediately, unless keys must be fetched first. If it throws, deny with 403. */
   answer(question: Question): Answer | Promise<Answer>;
-  /** Begins to fetch every issuer's keys, so that no first request waits. */
+  /** Starts fetching every issuer's keys, so that the first request doesn't wait. */
   warm(): void;
   readonly keys: readonly IssuerStatus[];
-  /** Stops taking a key from its issuer, at once. */
+  /** Immediately stops accepting a key of this issuer. */
   revoke(issuer: Text, kid: Text): void;
-  /** Forgets an issuer's keys: the next token has them fetched again. */
+  /** Discards an issuer's keys; the next token triggers a new fetch. */
   forget(issuer: Text): void;
-  /** Compares the routes of a service with the policy's: for its start, and its tests. */
+  /** Compares the routes of a service with those of the policy. Call it at startup and in tests. */
   checkRoutes(routes: Iterable<ServedRoute>): RouteDifference[];
-  /** Frees it. Requests that wait, and later ones, are denied. */
+  /** Frees the gate. Waiting and later requests are denied. */
   close(): void;
   [Symbol.dispose](): void;
 }
 
-/** What a service is told of a request that its gate let through. */
+/** The information that a service gets about an allowed request. */
 export class Allowed {
   private constructor();
   readonly decision: Allow;
-  /** `null` for a public route, whatever token came. */
+  /** `null` for a public route, even if the request has a token. */
   readonly token: VerifiedToken | null;
-  /** What the call consumes by the body of its request, which may allow bonus orbs. */
+  /** The charge of the call. The body of the request may allow bonus orbs. */
   charge(body: Text): Charge | null;
 }
 
 /**
- * What is known of a request, as any framework has it. Throws if no gate let the request through, which fails it with a 500: its handler isn't
- * behind a gate.
+ * Information about an allowed request, for every framework. Throws if no gate has allowed the request, which means
+ * that its handler isn't behind a gate; the response is a 500.
  */
 export function allowed(request: object): Allowed;
 
-/** The same, or `undefined` if no gate let the request through: for code that also runs without one. */
+/** Like `allowed`, but `undefined` if no gate has allowed the request: for code that also runs without a gate. */
 export function findAllowed(request: object): Allowed | undefined;
 
-/** What is read of a request of `node:http`. */
+/** The properties of a `node:http` request that the gate reads. */
 export interface IncomingRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly rawHeaders: readonly string[];
   readonly headers: object;
-  /** Express and Connect keep what came over the wire here. */
+  /** Express and Connect keep the original target here. */
   readonly originalUrl?: string;
   readonly baseUrl?: string;
   readonly route?: any;
 }
 
-/** What is written of a response of `node:http`. */
+/** The members of a `node:http` response that the gate uses. */
 export interface OutgoingResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(): unknown;
 }
 
-/** What is used of a server of `node:http`, `node:https` or `node:http2`. */
+/** The members of a server of `node:http`, `node:https` or `node:http2` that the gate uses. */
 export interface GuardedServer {
   emit(name: any, ...args: any[]): boolean;
   listenerCount(name: any): number;
 }
 
 /**
- * Decides what a server gives to other listeners than its request handler, before they get it: `upgrade` (a WebSocket handshake, as the `GET`
- * that it is), `connect`, `checkContinue` and `checkExpectation`. Returns the server. `listener`, `middleware` and `hono` deny every request of
- * a server that has such listeners and no guard; `fastify` guards its server itself. Call it before the server listens: behind Hono's server, or a
- * function of your own, the gate knows the server only from its first request, which an upgrade can precede.
+ * Decides requests that a server passes to other listeners than its request handler: `upgrade` (a WebSocket handshake,
+ * decided as the `GET` request that it is), `connect`, `checkContinue` and `checkExpectation`. Returns the server.
+ * `listener`, `middleware` and `hono` deny every request of a server that has such listeners but no guard; `fastify`
+ * guards its server itself. Call it before the server listens: with Hono's server, or a function of your own, the gate
+ * learns of the server only from its first request, and an upgrade can come earlier.
  */
 export function guard<Server extends GuardedServer>(gate: Gate, server: Server): Server;
 
-/** A handler for `http.createServer`, around yours. */
+/** Wraps a handler for `http.createServer`. */
 export function listener<Request extends IncomingRequest, Response extends OutgoingResponse>(
   gate: Gate,
   next: (request: Request, response: Response) => void,
 ): (request: Request, response: Response) => void;
 
 /**
- * Middleware for Express 4 and 5 and Connect: `app.use(middleware(gate))` before the routes, or at a route. The route that Express takes
- * then must be the one that was decided, with the method that was decided. A request whose path was rewritten before the gate is denied.
+ * Middleware for Express 4 and 5 and Connect: `app.use(middleware(gate))` before the routes, or at a single route. The
+ * route and method that Express then chooses must be the decided ones. A request whose path was rewritten before the
+ * gate is denied.
  */
 export function middleware(gate: Gate): (request: IncomingRequest, response: OutgoingResponse, next: (error?: any) => void) => void;
 
 export interface FastifyOptions {
-  /** Whether the service refuses to start with a route that the policy lacks or that was added before the gate. True by default. */
+  /** Whether the service refuses to start if a route is missing in the policy or was added before the gate. The default is true. */
   readonly check?: boolean;
-  /** Whether the route that Fastify takes must be the decided one. True by default; false only for literals with `*`, which Fastify cannot have. */
+  /**
+   * Whether the route that Fastify chooses must be the decided one. The default is true. Use false only for literals with `*`,
+   * which Fastify doesn't support.
+   */
   readonly compare?: boolean;
 }
 
 /**
- * A plugin for Fastify: it is for all routes of the instance that it is registered with, and of those that are registered below it afterwards. At
- * the start, the gate's log lists the routes that no gate sees. It guards the server, unless `guard` already does.
+ * A plugin for Fastify. It applies to all routes of the instance where it is registered, and of instances that are
+ * registered below it later. At startup, it logs the routes that no gate protects. It guards the server, unless `guard`
+ * already does.
  */
 export function fastify(gate: Gate, options?: FastifyOptions): (instance: any, options: object, done: (error?: Error) => void) => void;
 
 export interface HonoOptions {
-  /** Whether the route that Hono takes must be the decided one. True by default. */
+  /** Whether the route that Hono chooses must be the decided one. The default is true. */
   readonly compare?: boolean;
 }
 
 /**
- * Middleware for Hono: `app.use(hono(gate))` before the routes. The handler that will answer must be at the route that was decided: the first
- * without `next` after it, and those before it that take `next`, but are for one method and no wildcard. Other middleware may answer by itself.
+ * Middleware for Hono: `app.use(hono(gate))` before the routes. The handler that answers must be at the decided route.
+ * That is the first handler after the gate without a `next` parameter, and every earlier one with `next` that is
+ * registered for one method and no wildcard. Other middleware may answer itself.
  */
 export function hono(gate: Gate, options?: HonoOptions): (context: any, next: () => Promise<void>) => Promise<any>;
 
 type FetchResponse = typeof globalThis extends { Response: { prototype: infer Response } } ? Response : object;
 
 /**
- * For servers in the manner of the Fetch API: the response to a request that is denied, `undefined` for one that may go on. It decides by
- * `request.url`, which the server has normalised before the gate and the service see it.
+ * For servers with the Fetch API: returns the response to a denied request, or `undefined` if the request is allowed.
+ * It decides by `request.url`, which the server has normalised before gate and service see it.
  */
 export function refusal(gate: Gate, request: {
   readonly method: string;
@@ -274,7 +287,7 @@ export function refusal(gate: Gate, request: {
   readonly headers: { get(name: string): string | null; keys(): Iterable<string> };
 }): Promise<FetchResponse | undefined>;
 
-/** What is read of an application or a router of Express, or of an application of Hono. */
+/** The members of an Express application or router, or of a Hono application, that are read. */
 export interface ExpressRouter {
   readonly routes?: any;
   readonly stack?: any;
@@ -283,7 +296,7 @@ export interface ExpressRouter {
 }
 
 /**
- * The routes of an application of Hono; of an application of Express, or of a router and the prefix where it is mounted: for
- * `Gate.checkRoutes`.
+ * The routes of a Hono application, or of an Express application or router; pass the prefix where a router is mounted.
+ * For `Gate.checkRoutes`.
  */
 export function routesOf(router: ExpressRouter, prefix?: string): ServedRoute[];

@@ -1,27 +1,28 @@
 /// <reference lib="esnext.disposable" />
 
 /**
- * A text as it came over the wire: a string is taken as UTF-8, bytes are taken as they are. Bytes in a `SharedArrayBuffer`
- * are a `TypeError`: another thread could change them while they are read. Half of a surrogate pair makes a method or target malformed
- * and a scope none; anywhere else it is a `TypeError`.
+ * Text as received over the wire: a string is encoded as UTF-8, and bytes are used unchanged. Bytes in a
+ * `SharedArrayBuffer` throw a `TypeError`, because another thread could change them while they are read. An unpaired
+ * surrogate makes a method or target malformed and a scope unknown; anywhere else it throws a `TypeError`.
  */
 export type Text = string | Uint8Array;
 
-/** The kind of a name that comes from outside, as of a claim: `user` and `organisation`, any other is `unknown`. */
+/** The kind with this name, for example of a claim: `user`, `organisation`, or `unknown` for any other name. */
 export function tokenKind(name: string): TokenKind;
 
-/** A *verified* bearer token. `null` is not a token, denied as `no_token`. */
+/** A *verified* bearer token. A request without a token has `null`, and is denied as `no_token`. */
 export interface Token {
   readonly kind: TokenKind;
   /**
-   * As the token has them: one text separated by spaces, or a list whose elements are one scope each, as from a JSON array. Never join
-   * a list yourself: an element with a space in it is no scope, and would become two. Interned, they are faster.
+   * The scopes as they are in the token: one string separated by spaces, or a list with one scope per element, for
+   * example from a JSON array. Never join a list yourself: an element that contains a space is not a scope, but joined
+   * it would become two. An interned set is faster.
    */
   readonly scopes: Text | readonly Text[] | ScopeSet;
 }
 
 export interface DecideOptions {
-  /** The request says `allowBonusOrbsUse: true`. Without it: false. */
+  /** Whether the request contains `allowBonusOrbsUse: true`. The default is false. */
   readonly allowBonusOrbs?: boolean;
 }
 
@@ -75,66 +76,67 @@ export type Detail =
 export type DenyStatus = 400 | 401 | 403 | 404 | 405;
 // end of codes
 
-/** Frozen codes: a release may add one, and never renames one. */
+/** Frozen codes: a release may add codes, but never renames one. */
 export type Reason = AllowReason | DenyReason;
 
 /** What an allowed call consumes. */
 export interface Charge {
   readonly consumes: boolean;
-  /** `0n` where nothing is consumed; `null` where the policy states no amount, so the service must supply it. */
+  /** `0n` if the call consumes nothing; `null` if the policy states no amount, so that the service must supply it. */
   readonly amount: bigint | null;
   /** The call consumes orbs, and its request allows bonus orbs. */
   readonly bonusAllowed: boolean;
 }
 
 interface Answer {
-  /** The api of the route; asked by scope, that of the scope, the first by name of several. */
+  /** The API of the route. A decision by scope has the API of the scope; if several declare it, the first by name. */
   readonly api: string | null;
-  /** `METHOD /template`; for `method_not_declared` the template alone. */
+  /** `METHOD /template`; only the template for `method_not_declared`. */
   readonly route: string | null;
   /**
-   * The route that the request is about, `METHOD /template`, even without a valid token: so it says which routes were called without
-   * one. For logs, not for answers. `null` if no route has the path and the method, and if a scope was asked for. Not in the JSON.
+   * The route that the request matches, `METHOD /template`, even without a valid token: it shows which routes were
+   * called without one. For logs, not for responses. `null` if no route has the path and the method, and for a decision
+   * by scope. Not part of the JSON.
    */
   readonly about: string | null;
   /** The scope that the call needs. */
   readonly scope: string | null;
   /** The digest of the policy that decided, `sha256:…`. */
   readonly policy: string;
-  /** The JSON of every other interface. An amount that a double cannot hold becomes a string. */
+  /** The same JSON as in every other interface. An amount that a double cannot represent becomes a string. */
   toJSON(): Record<string, unknown>;
 }
 
-/** The call may be made. */
+/** The call is allowed. */
 export interface Allow extends Answer {
   readonly isAllow: true;
   readonly decision: "allow";
   readonly httpStatus: null;
   readonly reason: AllowReason;
   readonly detail: null;
-  /** `null` where the policy states no orb column. */
+  /** `null` if the policy has no orb column. */
   readonly charge: Charge | null;
   readonly declaredMethods: null;
 }
 
-/** The call must be refused. */
+/** The call is denied. */
 export interface Deny extends Answer {
   readonly isAllow: false;
   readonly decision: "deny";
-  /** The HTTP status to answer with. */
+  /** The HTTP status of the response. */
   readonly httpStatus: DenyStatus;
   readonly reason: DenyReason;
   /** Which rule a malformed request breaks. */
   readonly detail: Detail | null;
   readonly charge: null;
-  /** The methods that the path declares, for the `Allow` header of a 405; `null` with every other reason. Not in the JSON. */
+  /** The methods that the path declares, for the `Allow` header of a 405; `null` for every other reason. Not part of the JSON. */
   readonly declaredMethods: readonly string[] | null;
 }
 
-/** A frozen value. Equal decisions of an engine are one object, so `===` compares them. */
+/** An immutable value. Equal decisions of an engine are the same object, so you can compare them with `===`. */
 export type Decision = Allow | Deny;
 
-/** Names a route of a policy: the same in every process, and never taken for a route of another policy. */
+/** Identifies a route of a policy. It is the same in every process, and never accepted as a route of another policy. */
 export interface RouteId {
   readonly high: bigint;
   readonly low: bigint;
@@ -146,31 +148,31 @@ export interface Route {
   /** `METHOD /template`. */
   readonly route: string;
   readonly method: string;
-  /** The path template, the api's base path included. */
+  /** The path template, including the base path of the API. */
   readonly template: string;
   readonly scope: string;
   readonly api: string;
-  /** The methods that the template declares, in alphabetical order: for the `Allow` header of a 405. */
+  /** The methods that the template declares, in alphabetical order, for the `Allow` header of a 405. */
   readonly methods: readonly string[];
 }
 
-/** A `URL` of the scheme `file`. */
+/** A `URL` with the scheme `file`. */
 export interface FileUrl {
   readonly href: string;
   readonly protocol: string;
 }
 
 /**
- * A compiled, immutable policy. Its memory is freed by `close()`, at the end of a `using` block, or when the object
- * is collected. A closed engine throws. Nothing is collected when a worker ends: close what you open in it before.
+ * A compiled, immutable policy. `close()`, the end of a `using` block, or garbage collection frees its memory. A
+ * closed engine throws. The end of a worker frees nothing, so close the worker's engines before it ends.
  */
 export class Engine implements Disposable {
   private constructor();
   /** The policy that is compiled into the library: the table of the specification. */
   static external(): Engine;
-  /** Compiles the text of a policy file. Throws a `PolicyError` that names every error. */
+  /** Compiles a policy from YAML. Throws a `PolicyError` that lists every error. */
   static fromYaml(yaml: Text): Engine;
-  /** Compiles a policy file; blocks while it is read. Throws a `PolicyError` that names every error. */
+  /** Compiles a policy file; blocks while it reads the file. Throws a `PolicyError` that lists every error. */
   static fromFile(path: Text | FileUrl): Engine;
 
   /** The policy's digest, `sha256:…`. */
@@ -178,30 +180,35 @@ export class Engine implements Disposable {
   /** The policy's name. */
   readonly name: string | null;
   /**
-   * Whether the policy's text ends in YAML's end marker, the line `...`. A file that is still being written, or that was
-   * cut short, may be a valid policy with fewer routes. It lacks the marker: refuse it where you reload files that change.
+   * Whether the policy ends with YAML's end marker, the line `...`. A file that is still being written, or was
+   * truncated, may be a valid policy with fewer routes, but lacks the marker: reject it if you reload files that
+   * change.
    */
   readonly hasEndMarker: boolean;
   /**
-   * Whether that marker carries a seal, the digest of everything before it, as `orbgate fmt --seal` writes it. A text with a
-   * wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two versions.
+   * Whether the end marker carries a seal, the digest of everything before it, as written by `orbgate fmt --seal`. A
+   * policy with a wrong seal is invalid, so a sealed policy is exactly the text that was sealed: neither truncated nor
+   * a mixture of two versions.
    */
   readonly isSealed: boolean;
-  /** Every route of the policy. Made when it is first asked for. */
+  /** Every route of the policy. Created on first access. */
   readonly routes: readonly Route[];
 
-  /** Give method and target as they came over the wire, neither decoded nor normalised: `request.url` of `node:http`. */
+  /** Decides a request. Pass method and target as received, neither decoded nor normalised: in `node:http`, the target is `request.url`. */
   decide(method: Text, target: Text, token: Token | null, options?: DecideOptions): Decision;
-  /** Decides by scope, for a service whose routes the policy does not list. */
+  /** Decides by scope, for a service whose routes are not in the policy. */
   decideScope(scope: Text, token: Token | null, options?: DecideOptions): Decision;
-  /** Decides by route, for a server whose router has found it: no text is looked at. Another policy's id is denied. */
+  /** Decides by route, for a server whose router has already found it: nothing is parsed. An id of another policy is denied. */
   decideRoute(route: RouteId, token: Token | null, options?: DecideOptions): Decision;
-  /** Decides every row in one call. Throws before the first row where a column is not valid. */
+  /** Decides every row in one call. Throws before the first row if a column is invalid. */
   decideBatch(batch: Batch): Decisions;
 
-  /** The id of a route, by its method and template as in `GET`, `/api/v1/external/voxies/{voxieId}`. For a server's start. */
+  /**
+   * The id of a route, by its method and template, for example `GET` and `/api/v1/external/voxies/{voxieId}`. Call it when the
+   * server starts.
+   */
   findRoute(method: Text, template: Text): RouteId | null;
-  /** Interns a token's scopes: one text separated by spaces, or a list whose elements are one scope each. */
+  /** Interns the scopes of a token: one string separated by spaces, or a list with one scope per element. */
   scopeSet(scopes: Text | readonly Text[]): ScopeSet;
   /** The whole table, as `orbgate table --format json` prints it. */
   tableJson(): string;
@@ -211,8 +218,8 @@ export class Engine implements Disposable {
 }
 
 /**
- * A token's scopes as a set of bits, made by `Engine.scopeSet`. With an engine of another policy it holds nothing, so
- * that decisions deny.
+ * A token's scopes as a bit set, created by `Engine.scopeSet`. An engine of another policy treats it as empty, and
+ * denies.
  */
 export class ScopeSet implements Disposable {
   private constructor();
@@ -220,46 +227,47 @@ export class ScopeSet implements Disposable {
   [Symbol.dispose](): void;
 }
 
-/** Holds an engine, for hot reload. A decision comes from exactly one engine, which its `policy` names. */
+/** Holds an engine that you can replace at run time. Each decision comes from exactly one engine; its `policy` identifies it. */
 export class Handle {
   constructor(engine: Engine);
-  /** The engine that the handle holds now, for several questions to one policy. */
+  /** The current engine, for several questions to the same policy. */
   load(): Engine;
-  /** Puts another engine into the handle and returns the one it held, which the caller may close. */
+  /** Replaces the engine, and returns the previous one, which the caller may close. */
   store(engine: Engine): Engine;
-  /** `Engine.decide` with the engine that the handle holds now. */
+  /** `Engine.decide` with the current engine. */
   decide(method: Text, target: Text, token: Token | null, options?: DecideOptions): Decision;
 }
 
 /**
- * A column of texts as Arrow lays out utf8: row `i` is the bytes `offsets[i]` to `offsets[i + 1]` of `data`. Neither may be
- * in a `SharedArrayBuffer`, whose offsets another thread could change between their check and their use: a `TypeError`.
+ * A column of strings in Arrow's utf8 layout: row `i` is the bytes `offsets[i]` to `offsets[i + 1]` of `data`. Neither
+ * array may be in a `SharedArrayBuffer`, because another thread could change offsets between check and use: that throws
+ * a `TypeError`.
  */
 export class Column {
   constructor(data: Uint8Array, offsets: Uint32Array | Int32Array);
-  /** Lays out texts; worth doing once where a column is asked about several times. */
+  /** Builds a column. Keep it if you use the same strings several times. */
   static from(texts: readonly Text[]): Column;
   readonly data: Uint8Array;
   readonly offsets: Uint32Array | Int32Array;
   readonly length: number;
 }
 
-/** A column of tokens, laid out: the scopes of all as text, or of all interned. Worth keeping for several batches. */
+/** A column of tokens. Either all have their scopes as strings, or all have interned sets. Keep it if you use it for several batches. */
 export class Tokens {
   private constructor();
   static from(tokens: readonly (Token | null)[]): Tokens;
   readonly length: number;
 }
 
-/** Requests by columns, each with a row for each request. */
+/** Requests as columns, each with one row per request. */
 export interface Batch {
   readonly methods: Column | readonly Text[];
   readonly targets: Column | readonly Text[];
-  /** One token for all rows. Without `token` and `tokens` no row has one. */
+  /** One token for all rows. If both `token` and `tokens` are missing, no row has a token. */
   readonly token?: Token | null;
-  /** Each row's token: the scopes of all as text, or of all interned. */
+  /** The token of each row. Either all have their scopes as strings, or all have interned sets. */
   readonly tokens?: Tokens | readonly (Token | null)[];
-  /** For all rows, or for each. */
+  /** One value for all rows, or one per row. */
   readonly allowBonusOrbs?: boolean | readonly boolean[];
 }
 
@@ -267,20 +275,20 @@ export interface Batch {
 export class Decisions implements Iterable<Decision> {
   private constructor();
   readonly length: number;
-  /** Whether a row's call may be made; costs no more than a comparison. False after the last row. */
+  /** Whether the call of a row is allowed: a single comparison. False for a row that doesn't exist. */
   isAllow(row: number): boolean;
-  /** The decision of a row. Throws a `RangeError` where there is none. */
+  /** The decision of a row. Throws a `RangeError` if the row doesn't exist. */
   at(row: number): Decision;
   [Symbol.iterator](): Iterator<Decision>;
 }
 
 /** A call failed. A denial is never an error. */
 export class OrbgateError extends Error {
-  /** As in `invalid_argument`; `closed` where the object has been closed. */
+  /** For example `invalid_argument`; `closed` if the object is closed. */
   readonly code: "invalid_argument" | "invalid_policy" | "io" | "not_found" | "panic" | "closed" | (string & {});
 }
 
-/** One thing wrong with a policy. */
+/** One error in a policy. */
 export interface Diagnostic {
   /** From 1. */
   readonly line: number;
@@ -290,16 +298,19 @@ export interface Diagnostic {
   readonly message: string;
 }
 
-/** A policy that cannot be used, or a file that cannot be read, whose `cause` is Node's own error. `message` has a line `[path:]line:column: …` for each error. */
+/**
+ * A policy that is invalid, or a file that cannot be read, whose `cause` is the error of Node.js. `message` has a line
+ * `[path:]line:column: …` for each error.
+ */
 export class PolicyError extends OrbgateError {
-  /** Location of the first error; 0 if the error has none. */
+  /** Line of the first error; 0 if the error has none. */
   readonly line: number;
   readonly column: number;
-  /** The file, as it was given. */
+  /** The path as it was passed. */
   readonly path: string | null;
   /** Every error, in the order of the file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The version of the library, as in `0.1.0`. */
+/** The version of the library, for example `0.1.0`. */
 export const version: string;
