@@ -1,12 +1,13 @@
 // Orbgate for C++17: which scope does this route need, may this token call it, does it consume orbs, and why?
 //
-// Header-only, over orbgate.h; link liborbgate. Objects own what they hold and can be moved, not copied; `share()`
-// makes another owner where that is meant. A moved-from object answers every question with a denial. What only refers to
-// something, as a token to its scopes, cannot be made of a temporary: that does not compile.
+// Header-only, on top of orbgate.h; link liborbgate. Objects own their data and can be moved but not copied; `share()`
+// creates another owner explicitly. A moved-from object answers every question with a denial. An object that refers to
+// other data, as a token refers to its scopes, cannot be constructed from a temporary: that does not compile.
 //
-// What can fail returns a Result, whose `value()` throws (or ends the program where exceptions are off). Nothing else
-// throws, except that functions that are not noexcept throw std::bad_alloc when memory runs out. Everything may be used
-// from any thread; an object that is being added to, assigned to or moved from needs the usual care.
+// Functions that can fail return a Result, whose `value()` throws (or terminates the program if exceptions are
+// disabled). Nothing else throws, except that functions that are not noexcept throw std::bad_alloc if memory is
+// exhausted. Every function may be called from any thread; synchronise access to an object while it is modified,
+// assigned or moved from.
 #ifndef ORBGATE_HPP
 #define ORBGATE_HPP
 
@@ -115,14 +116,14 @@ struct Free {
     }
 };
 
-// The number of a code, or of a flag.
+// The number of a code or flag.
 template <typename T>
 constexpr std::underlying_type_t<T> number(T code) noexcept
 {
     return static_cast<std::underlying_type_t<T>>(code);
 }
 
-// Of what a forwarding reference takes: a temporary that owns text. A view owns none.
+// Matches a forwarding reference to a temporary that owns its string. A view owns none.
 template <typename T>
 constexpr bool is_temporary_text = std::is_class_v<T> && std::is_convertible_v<T, std::string_view> &&
                                    !std::is_same_v<std::remove_cv_t<T>, std::string_view>;
@@ -130,12 +131,13 @@ constexpr bool is_temporary_text = std::is_class_v<T> && std::is_convertible_v<T
 template <typename T>
 using IfTemporaryText = std::enable_if_t<is_temporary_text<T>, int>;
 
-// Any other text, but no null pointer.
+// Any other string-like type, but no null pointer.
 template <typename T>
 using IfText = std::enable_if_t<std::is_convertible_v<T, std::string_view> && !is_temporary_text<T> &&
                                     !std::is_same_v<std::remove_cv_t<std::remove_reference_t<T>>, std::nullptr_t>, int>;
 
-// The view of a text. A pointer that is null has no text: a view of it alone would read from it.
+// A view of a string. A null pointer becomes the empty view, because a view constructed from it
+// would read from it.
 template <typename T>
 constexpr std::string_view view_of(T &&text)
 {
@@ -148,8 +150,8 @@ constexpr std::string_view view_of(T &&text)
 
 } // namespace detail
 
-// A text that a function only reads during its call: a literal, a std::string, a view, a pointer to text with a zero at its
-// end, or bytes and their number. A pointer that is null is the empty text, and `nullptr` itself does not compile.
+// A string that a function reads only during its call: a literal, a std::string, a view, a pointer to a zero-terminated
+// string, or bytes with their length. A null pointer is the empty string; `nullptr` itself does not compile.
 class Text {
 public:
     template <typename T, std::enable_if_t<std::is_convertible_v<const T &, std::string_view>, int> = 0>
@@ -188,7 +190,7 @@ inline std::string_view explanation(Detail code) noexcept
     return detail::view(orbgate_detail_explanation(detail::number(code)));
 }
 
-// The kind of a name, `user` or `organisation`; any other text is unknown, and unknown denies.
+// The kind with this name, `user` or `organisation`; any other string is unknown, which denies.
 inline TokenKind token_kind(Text name) noexcept
 {
     std::uint32_t kind = ORBGATE_TOKEN_KIND_UNKNOWN;
@@ -196,7 +198,7 @@ inline TokenKind token_kind(Text name) noexcept
     return status == ORBGATE_STATUS_OK ? static_cast<TokenKind>(kind) : TokenKind::unknown;
 }
 
-// One thing wrong with a policy. Line and column start at 1; the column counts characters.
+// One error in a policy. Line and column start at 1; the column counts characters.
 struct Diagnostic {
     std::uint32_t line = 0;
     std::uint32_t column = 0;
@@ -212,7 +214,7 @@ struct Error {
     explicit Error(OrbgateStatus code) : status(static_cast<Status>(code)), message(name(status)) {}
     Error(Status code, std::string text) : status(code), message(std::move(text)) {}
 
-    // Takes over an error of the C interface, which may be null.
+    // Takes ownership of an error of the C interface, which may be null.
     Error(OrbgateStatus code, OrbgateError *error) : Error(code)
     {
         const std::unique_ptr<OrbgateError, detail::Free<orbgate_error_free>> owner(error);
@@ -229,7 +231,7 @@ struct Error {
 };
 
 #if defined(__cpp_exceptions)
-// What Result::value() throws.
+// Thrown by Result::value().
 class Exception : public std::runtime_error {
 public:
     explicit Exception(Error error) : std::runtime_error(error.message), error_(std::move(error)) {}
@@ -250,7 +252,7 @@ public:
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    // The value; undefined where there is none. A temporary result gives it away.
+    // The value; undefined behaviour if there is none. A temporary result is moved from.
     [[nodiscard]] T &operator*() & noexcept { return *std::get_if<0>(&state_); }
     [[nodiscard]] const T &operator*() const & noexcept { return *std::get_if<0>(&state_); }
     [[nodiscard]] T operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
@@ -260,12 +262,13 @@ public:
     T *operator->() && = delete;
     const T *operator->() const && = delete;
 
-    // The error; undefined where there is a value. A temporary result gives it away.
+    // The error; undefined behaviour if there is a value. A temporary result is moved from.
     [[nodiscard]] const Error &error() const & noexcept { return *std::get_if<1>(&state_); }
     [[nodiscard]] Error error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
     Error error() const && = delete;
 
-    // The value, or an Exception; where exceptions are off the program ends. A temporary result gives it away.
+    // The value; throws an Exception if there is none, or terminates the program if exceptions are disabled. A
+    // temporary result is moved from.
     T &value() &
     {
         check();
@@ -305,7 +308,7 @@ struct Charge {
     bool bonus_allowed = false;
 
     Charge() = default;
-    // Of `ORBGATE_CHARGE_*` bits and their amount.
+    // From `ORBGATE_CHARGE_*` bits and an amount.
     Charge(std::uint32_t bits, std::uint64_t orbs) noexcept
         : consumes((bits & ORBGATE_CHARGE_CONSUMES) != 0), bonus_allowed((bits & ORBGATE_CHARGE_BONUS_ALLOWED) != 0)
     {
@@ -315,7 +318,7 @@ struct Charge {
     }
 };
 
-// A decision: plain data. One that was never made is not an allow.
+// A decision: plain data. A default-constructed one is not an allow.
 class [[nodiscard]] Decision {
 public:
     constexpr Decision() noexcept : raw_() {}
@@ -326,7 +329,8 @@ public:
     [[nodiscard]] Reason reason() const noexcept { return static_cast<Reason>(raw_.reason); }
     [[nodiscard]] Detail detail() const noexcept { return static_cast<Detail>(raw_.detail); }
 
-    // The HTTP status of a denial; none on an allow. A decision that is neither has the default one, 403.
+    // The HTTP status of a denial; none for an allow. A decision that is neither has the default status,
+    // 403.
     [[nodiscard]] std::optional<std::uint16_t> http_status() const noexcept
     {
         if (is_allow()) {
@@ -335,7 +339,7 @@ public:
         return raw_.http_status == 0 ? std::uint16_t{ORBGATE_DEFAULT_HTTP_STATUS} : raw_.http_status;
     }
 
-    // What the call consumes: none on a denial, and where the policy states no orb column.
+    // The charge of the call: none for a denial, and if the policy has no orb column.
     [[nodiscard]] std::optional<Charge> charge() const noexcept
     {
         if ((raw_.charge & ORBGATE_CHARGE_STATED) == 0) {
@@ -344,7 +348,7 @@ public:
         return Charge(raw_.charge, raw_.amount);
     }
 
-    // The decision of the C interface, with the numbers of route and scope and the mark of the policy.
+    // The decision of the C interface, with the numbers of route and scope and the tag of the policy.
     [[nodiscard]] const OrbgateDecision &raw() const & noexcept { return raw_; }
     [[nodiscard]] OrbgateDecision raw() const && noexcept { return raw_; }
 
@@ -356,21 +360,22 @@ private:
 };
 static_assert(sizeof(Decision) == sizeof(OrbgateDecision), "an array of one is an array of the other");
 
-// A decision in words; what is null in the JSON interface has no value. They live as long as the engine.
+// The texts of a decision; a member that is null in the JSON interface has no value. They live as long
+// as the engine.
 struct Words {
     std::string_view decision, reason, policy;
     std::optional<std::string_view> detail, api, route, scope;
-    // The route that the request is about, even without a valid token: so logs say which routes were called without one.
+    // The route that the request matches, even without a valid token: logs show which routes were called without one.
     std::optional<std::string_view> about;
 };
 
-// A token's scopes, interned once for many decisions. It belongs to the policy of the engine that made it; with
-// another it holds nothing.
+// A token's scopes, interned once for many decisions. It belongs to the policy of the engine that created it;
+// engines of other policies treat it as empty.
 class ScopeSet {
 public:
     [[nodiscard]] const OrbgateScopeSet *raw() const noexcept { return set_.get(); }
 
-    // One more owner of the same set.
+    // Another owner of the same set.
     [[nodiscard]] ScopeSet share() const noexcept { return ScopeSet(orbgate_scope_set_retain(set_.get())); }
 
 private:
@@ -380,9 +385,9 @@ private:
     std::unique_ptr<OrbgateScopeSet, detail::Free<orbgate_scope_set_free>> set_;
 };
 
-// A verified bearer token. It only refers to its scopes: text or set must live as long as the token. A token of a temporary string
-// or set does not compile; a token of a pointer or a view into one compiles, and must not be made. Text comes in by templates, which
-// take nothing in braces: `{claim()}` would hide that it is a temporary.
+// A verified bearer token. It only refers to its scopes: the string or set must outlive the token. A token of a
+// temporary string or set does not compile; a token of a pointer or view into a temporary compiles, but is an error.
+// The parameters are templates, which reject braces: `{claim()}` would hide a temporary.
 class Token {
 public:
     // No token was supplied.
@@ -400,7 +405,7 @@ public:
     Token(TokenKind kind, T &&scopes) = delete;
     Token(TokenKind kind, std::nullptr_t) = delete;
 
-    // A set that has been moved from holds nothing.
+    // A moved-from set is empty.
     Token(TokenKind kind, const ScopeSet &scopes) noexcept : raw_(orbgate_token_init())
     {
         raw_.kind = detail::number(kind);
@@ -442,7 +447,7 @@ private:
     OrbgateToken raw_;
 };
 
-// Whether a request says `allowBonusOrbsUse: true`.
+// Whether a request contains `allowBonusOrbsUse: true`.
 enum class BonusOrbs : std::uint32_t { refuse = 0, allow = ORBGATE_ALLOW_BONUS_ORBS };
 
 // The id of a route, to decide by; an id of another policy denies.
@@ -456,7 +461,7 @@ struct RouteId {
     friend constexpr bool operator!=(RouteId one, RouteId other) noexcept { return !(one == other); }
 };
 
-// A route of an engine, whose texts live as long as the engine.
+// A route of an engine. Its strings live as long as the engine.
 struct Route {
     RouteId id;
     std::uint32_t number = 0; // from 1, for arrays with an entry for each route
@@ -467,8 +472,8 @@ struct Route {
     std::string_view methods; // that the template declares, as `GET, POST`
 };
 
-// Requests for one call: methods and targets and, if they are given, a token for each. It copies them into columns, which
-// costs more than the one call saves: ask one by one where they are not in columns already.
+// Requests for one call: methods and targets, and optionally a token for each. Adding copies them into columns, which
+// costs more than the single call saves: unless your data is in columns already, decide one by one.
 class Batch {
 public:
     Batch() = default;
@@ -482,7 +487,7 @@ public:
         }
     }
     Batch(Batch &&) noexcept = default;
-    // All or nothing: methods of one batch must not meet the targets of another.
+    // All or nothing: methods of one batch must not be combined with the targets of another.
     Batch &operator=(Batch other) noexcept
     {
         methods_ = std::move(other.methods_);
@@ -496,7 +501,7 @@ public:
     }
     ~Batch() = default;
 
-    // Adds a request; if that throws, the batch is unchanged. If other rows have tokens, this one has none.
+    // Adds a request; if that throws, the batch is unchanged. If other rows have tokens, this row has none.
     void add(Text method, Text target)
     {
         if (!kinds_.empty()) {
@@ -508,7 +513,7 @@ public:
         targets_.add(row, target.view());
     }
 
-    // The same with a token of its own: its text is copied, and a set gets one more owner.
+    // The same with the row's own token: strings are copied, and a set gets another owner.
     void add(Text method, Text target, const Token &token,
              BonusOrbs bonus = BonusOrbs::refuse)
     {
@@ -529,18 +534,18 @@ public:
             kinds_.reserve(row + row / 2 + 16);
         }
         targets_.add(row, target.view());
-        // Nothing throws from here: rows have tokens once one of them has.
+        // Nothing throws from here on: all rows have tokens once one of them has.
         if (kinds_.size() != row) {
             kinds_.resize(row, detail::number(TokenKind::none));
         }
         kinds_.push_back(static_cast<std::uint8_t>(raw.kind));
     }
 
-    // A row counts once it has its target.
+    // A row counts once its target is added.
     [[nodiscard]] std::size_t size() const noexcept { return targets_.size(); }
-    // Whether rows have tokens of their own.
+    // Whether rows have their own tokens.
     [[nodiscard]] bool has_tokens() const noexcept { return !kinds_.empty(); }
-    // Removes all requests; the memory is kept for the next ones.
+    // Removes all requests, but keeps the memory for the next ones.
     void clear() noexcept
     {
         methods_.clear();
@@ -554,7 +559,7 @@ public:
 
 private:
     friend class Engine;
-    // Texts in Arrow's layout of utf8. A column that was moved from has no offsets, and no texts.
+    // Strings in Arrow's utf8 layout. A moved-from column has neither offsets nor strings.
     struct Column {
         std::string data;
         std::vector<std::uint32_t> offsets;
@@ -566,7 +571,7 @@ private:
             if (offsets.size() != row + 1 || data.size() != offsets.back()) {
                 restore(row);
             }
-            // An offset has 32 bits: what does not fit makes the whole batch invalid.
+            // Offsets have 32 bits: data that does not fit invalidates the whole batch.
             full = full || text.size() > UINT32_MAX - data.size();
             if (!full && !text.empty()) {
                 data.append(text);
@@ -579,7 +584,7 @@ private:
             offsets.clear();
             full = false;
         }
-        // Removes the rest of a row that threw, and gives rows before the first an empty text.
+        // Removes the rest of a row that threw, and fills earlier rows with empty strings.
         void restore(std::size_t row)
         {
             if (offsets.empty()) {
@@ -591,7 +596,7 @@ private:
         [[nodiscard]] OrbgateColumn raw() const noexcept { return {data.data(), data.size(), offsets.data()}; }
     };
 
-    // Puts a row's value at its index, also over what a row that threw has left there.
+    // Stores a row's value at its index, overwriting the rest of a row that threw.
     template <typename T>
     static void put(std::vector<T> &column, std::size_t row, T value)
     {
@@ -601,7 +606,7 @@ private:
         column.push_back(value);
     }
 
-    // Rows of one token come one after the other: they share an owner.
+    // Consecutive rows with the same token share an owner.
     void own(const OrbgateScopeSet *set)
     {
         if (set != nullptr && (owned_.empty() || owned_.back().raw() != set)) {
@@ -609,7 +614,7 @@ private:
         }
     }
 
-    // The columns, as far as they fit.
+    // The columns, if they fit.
     [[nodiscard]] std::optional<OrbgateBatch> raw() const noexcept
     {
         OrbgateBatch raw = orbgate_batch_init();
@@ -663,7 +668,7 @@ public:
     static Result<Engine> from_file(std::nullptr_t) = delete;
     static Result<Engine> from_file(const std::filesystem::path &path)
     {
-        // Bytes where paths are bytes, and UTF-8 elsewhere.
+        // Bytes on platforms whose paths are bytes, UTF-8 elsewhere.
         if constexpr (std::is_same_v<std::filesystem::path::value_type, char>) {
             return from_file(path.native().data(), path.native().size());
         } else {
@@ -672,10 +677,10 @@ public:
         }
     }
 
-    // One more owner of the same engine.
+    // Another owner of the same engine.
     [[nodiscard]] Engine share() const noexcept { return Engine(orbgate_engine_retain(engine_.get())); }
 
-    // Decides a request. Method and target are the bytes of the request line as they came over the wire.
+    // Decides a request. Pass method and target as received in the request line.
     Decision decide(Text method, Text target, const Token &token,
                     BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
@@ -686,7 +691,7 @@ public:
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
 
-    // Decides by route: no text is looked at.
+    // Decides by route: no strings are read.
     Decision decide_route(RouteId route, const Token &token, BonusOrbs bonus = BonusOrbs::refuse) const noexcept
     {
         Decision decision;
@@ -706,7 +711,7 @@ public:
         return status == ORBGATE_STATUS_OK ? decision : Decision();
     }
 
-    // Decides every request of a batch with one token; an error where the requests have tokens of their own.
+    // Decides every request of a batch with the same token; an error if the requests have their own tokens.
     Result<std::vector<Decision>> decide(const Batch &batch, const Token &token,
                                          BonusOrbs bonus = BonusOrbs::refuse) const
     {
@@ -719,17 +724,17 @@ public:
         });
     }
 
-    // Decides every request of a batch with the token that it was added with; without one it is denied. Scopes come as
-    // text or as sets, the same in all rows.
+    // Decides every request of a batch with its own token; a request without a token is denied. The scopes of all rows
+    // must be of the same form: strings or sets.
     Result<std::vector<Decision>> decide(const Batch &batch) const
     {
         return decide_columns(batch, [](OrbgateBatch &) {});
     }
 
-    // Decides a batch of columns of your own.
+    // Decides a batch of your own columns.
     Result<std::vector<Decision>> decide(const OrbgateBatch &batch) const
     {
-        // An impossible length must not reach the vector: the library refuses it, and rows without columns.
+        // The vector must not get an impossible length: the library rejects that, and rows without columns.
         const std::size_t limit = std::vector<Decision>().max_size();
         const bool has_columns = batch.method.offsets != nullptr && batch.target.offsets != nullptr;
         std::vector<Decision> decisions(has_columns && batch.len <= limit ? batch.len : 0);
@@ -749,7 +754,7 @@ public:
         return made(status, set);
     }
 
-    // Interns scopes that come one by one: `{first, second}`, or a vector.
+    // Interns a list of scopes: `{first, second}`, or a vector.
     Result<ScopeSet> scope_set(std::initializer_list<Text> scopes) const
     {
         return scope_set_of(scopes);
@@ -759,7 +764,8 @@ public:
         return scope_set_of(scopes);
     }
 
-    // The id of the route that the policy writes with this method and template; none where it has none.
+    // The id of the route with this method and template, written as in the policy; none if the policy
+    // lacks it.
     [[nodiscard]] std::optional<RouteId> find_route(Text method, Text path_template) const
         noexcept
     {
@@ -769,7 +775,7 @@ public:
         return status == ORBGATE_STATUS_OK ? std::optional(RouteId{id.high, id.low}) : std::nullopt;
     }
 
-    // Texts live as long as the engine: a temporary one does not give them.
+    // The strings live as long as the engine, so a temporary engine does not return them.
 
     // Every route.
     [[nodiscard]] std::vector<Route> routes() const &
@@ -799,7 +805,7 @@ public:
     }
     std::vector<Route> routes() const && = delete;
 
-    // A decision in words; none where another policy made it.
+    // The texts of a decision; none if another policy made it.
     [[nodiscard]] std::optional<Words> words(const Decision &decision) const & noexcept
     {
         OrbgateDecisionStrings text = orbgate_decision_strings_init();
@@ -813,7 +819,8 @@ public:
     }
     std::optional<Words> words(const Decision &decision) const && = delete;
 
-    // What the `Allow` header of a 405 lists, as in `GET, POST`; none where the decision is no 405, or another policy's.
+    // The value of the `Allow` header of a 405, for example `GET, POST`; none if the decision is not a 405, or of
+    // another policy.
     [[nodiscard]] std::optional<std::string_view> declared_methods(const Decision &decision) const & noexcept
     {
         OrbgateStr methods = {nullptr, 0};
@@ -822,7 +829,7 @@ public:
     }
     std::optional<std::string_view> declared_methods(const Decision &decision) const && = delete;
 
-    // The policy's digest, as in `sha256:…`; its name; the whole table as JSON.
+    // The policy's digest, for example `sha256:…`; its name; the whole table as JSON.
     [[nodiscard]] std::string_view digest() const & noexcept { return text(orbgate_engine_digest_string); }
     [[nodiscard]] std::string_view name() const & noexcept { return text(orbgate_engine_name); }
     [[nodiscard]] std::string_view table_json() const & noexcept { return text(orbgate_engine_table_json); }
@@ -830,8 +837,8 @@ public:
     std::string_view name() const && = delete;
     std::string_view table_json() const && = delete;
 
-    // The answer to a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or `who`.
-    // Arguments and answer are JSON, the answer that of `orbgate QUESTION --json`.
+    // Answers a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or
+    // `who`. Arguments and answer are JSON; the answer is that of `orbgate QUESTION --json`.
     [[nodiscard]] Result<std::string> ask(Text question, Text arguments) const
     {
         OrbgateAnswer *answer = nullptr;
@@ -847,14 +854,14 @@ public:
         return std::string(detail::view(json));
     }
 
-    // Whether the policy's text ends in YAML's end marker, the line `...`. A file that is still being written lacks it.
+    // Whether the policy ends with YAML's end marker, the line `...`. A file that is still being written lacks it.
     [[nodiscard]] bool has_end_marker() const noexcept
     {
         std::uint8_t marked = 0;
         return orbgate_engine_has_end_marker(engine_.get(), &marked) == ORBGATE_STATUS_OK && marked == 1;
     }
 
-    // Whether the end marker carries a seal, the digest of all of the text before it. A text with a wrong one is no policy.
+    // Whether the end marker carries a seal, the digest of everything before it. A policy with a wrong seal is invalid.
     [[nodiscard]] bool is_sealed() const noexcept
     {
         std::uint8_t sealed = 0;
@@ -888,7 +895,7 @@ private:
         return made(status, set);
     }
 
-    // Decides the columns of a batch, with what `with` adds to them.
+    // Decides the columns of a batch, after `with` has completed them.
     template <typename F>
     Result<std::vector<Decision>> decide_columns(const Batch &batch, F with) const
     {
@@ -907,7 +914,8 @@ private:
             return Error(status, error);
         }
         Engine made(engine);
-        // Every program makes an engine first, so the ABI is checked here: nothing that another library wrote is read.
+        // Every program creates an engine first, so the ABI is checked here, before any data of another library is
+        // read.
         if (!orbgate_check_abi()) {
             const auto text = [](std::uint32_t abi) {
                 return std::to_string(abi >> 16) + "." + std::to_string(abi & 0xffff);
@@ -936,7 +944,8 @@ private:
     std::unique_ptr<OrbgateEngine, detail::Free<orbgate_engine_free>> engine_;
 };
 
-// Holds an engine, for hot reload: readers never wait, and each decision comes from one engine.
+// Holds an engine that can be replaced at run time: readers never wait, and each decision comes
+// from one engine.
 class Handle {
 public:
     static Result<Handle> holding(const Engine &engine)
@@ -949,16 +958,16 @@ public:
         return Handle(handle);
     }
 
-    // One more owner of the same handle.
+    // Another owner of the same handle.
     [[nodiscard]] Handle share() const noexcept { return Handle(orbgate_handle_retain(handle_.get())); }
 
-    // Puts another engine in; false where the engine or the handle has been moved from.
+    // Replaces the engine; false if the engine or the handle is moved-from.
     bool store(const Engine &engine) const noexcept
     {
         return orbgate_handle_store(handle_.get(), engine.raw()) == ORBGATE_STATUS_OK;
     }
 
-    // The current engine, for several questions to one policy.
+    // The current engine, for several questions to the same policy.
     [[nodiscard]] Engine load() const noexcept
     {
         OrbgateEngine *engine = nullptr;

@@ -1,4 +1,4 @@
-// Fetches the issuers' keys for a gate by libcurl, which the program that includes this links.
+// Fetches the issuers' keys for a gate with libcurl, which your program must link.
 #ifndef ORBGATE_CURL_HPP
 #define ORBGATE_CURL_HPP
 
@@ -50,7 +50,8 @@ inline std::size_t read_header(char *data, std::size_t, std::size_t size, void *
 
 } // namespace detail
 
-// A `Fetcher`: no redirects, no more bytes and no longer than the gate wants, over `https` or from this machine, as the gate has checked.
+// A `Fetcher`: it follows no redirects, respects the gate's limits of size and time, and fetches only from `https` URLs
+// or this machine, which the gate has checked.
 inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
 {
     static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);

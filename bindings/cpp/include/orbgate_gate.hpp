@@ -1,7 +1,7 @@
-// Gates for C++17: from a request as it came to its answer. The library verifies the bearer token and decides; you fetch
-// the issuers' keys, with your HTTP client, in a callback.
+// Gates for C++17 answer requests: the library verifies the bearer token and decides; your callback fetches the
+// issuers' keys with your HTTP client.
 //
-// A program that includes this links the library of threads, too.
+// Programs that include this header must also link the thread library.
 #ifndef ORBGATE_GATE_HPP
 #define ORBGATE_GATE_HPP
 
@@ -18,7 +18,8 @@
 
 namespace orbgate {
 
-// The names under which every language's gate counts, and the values of the label `result`: for your own counters.
+// The names of metrics, the same in the gates of all languages, and the values of the label `result`: for your own
+// counters.
 namespace names {
 // cargo xtask codes: names
 inline constexpr std::string_view decisions_total = "orbgate_decisions_total";
@@ -38,7 +39,7 @@ inline constexpr std::string_view load_unfinished = "unfinished";
 // end of names
 } // namespace names
 
-// Which tokens count, from the YAML of orbgate-token.
+// Which tokens are accepted, from the YAML configuration of orbgate-token.
 class Verifier {
 public:
     static Result<Verifier> from_yaml(Text yaml)
@@ -68,14 +69,14 @@ private:
     std::unique_ptr<OrbgateVerifier, detail::Free<orbgate_verifier_free>> verifier_;
 };
 
-// A URL to fetch by GET: follow no redirect, read no more than `max_bytes`, and take no longer than `timeout`.
+// A URL to fetch with GET: follow no redirects, read at most `max_bytes`, and take at most `timeout`.
 struct Fetch {
     std::string url;
     std::size_t max_bytes = 0;
     std::chrono::milliseconds timeout{0};
 };
 
-// What a server has answered to a fetch.
+// The response of a server to a fetch.
 struct Response {
     unsigned status = 0;
     std::string cache_control; // the header's value; several joined by commas
@@ -90,10 +91,10 @@ enum class FetchFailure : std::uint32_t {
     bad_url = ORBGATE_FETCH_BAD_URL,
 };
 
-// Fetches. It runs in a thread of its own, of which there is one at most for each issuer; what it throws is `unreachable`.
+// Fetches. It runs in a separate thread, at most one per issuer; an exception counts as `unreachable`.
 using Fetcher = std::function<std::variant<Response, FetchFailure>(const Fetch &)>;
 
-// Whether a whole body says that its request allows bonus orbs: a JSON object with `"allowBonusOrbsUse": true`, once.
+// Whether a complete body allows bonus orbs: a JSON object that contains `"allowBonusOrbsUse": true` once.
 inline BonusOrbs bonus_orbs_in(Text body) noexcept
 {
     std::uint8_t allows = 0;
@@ -101,21 +102,22 @@ inline BonusOrbs bonus_orbs_in(Text body) noexcept
     return status == ORBGATE_STATUS_OK && allows == 1 ? BonusOrbs::allow : BonusOrbs::refuse;
 }
 
-// A request as it came over the wire. It only refers to its strings.
+// A request as received over the wire. It only refers to its strings.
 struct GateRequest {
     std::string_view method;
     std::string_view target;                     // path and query, neither decoded nor cut
     std::vector<std::string_view> authorization; // an item for each line of the header
     std::vector<std::string_view> header_names;  // of all headers
     BonusOrbs bonus = BonusOrbs::refuse;
-    // What a router outside the gate has taken: its template with its prefix, or "" where it does not say.
+    // The template that a router outside the gate has chosen, with its prefix; "" if the router exposes
+    // none.
     std::optional<std::string_view> matched = std::nullopt;
     bool audit = false; // with a line for an audit
-    // Of these headers, an item for each line. A request that lists `h2c` in `Upgrade` is denied.
+    // One item per line of each header. A request that lists `h2c` in `Upgrade` is denied.
     std::vector<std::string_view> upgrade = {}, origin = {}, access_control_request_method = {};
 };
 
-// What a gate answers. One that was never made denies.
+// The answer of a gate. A default-constructed one denies.
 class [[nodiscard]] Answer {
 public:
     Answer() noexcept : info_(orbgate_step_info_init()), engine_(nullptr) {}
@@ -128,11 +130,11 @@ public:
         decision.raw_ = info_.decision;
         return decision;
     }
-    // The decision in words, from the policy that made it, which the answer keeps; none if the answer was never made.
+    // The texts of the decision, from its policy, which the answer keeps alive; none if default-constructed.
     [[nodiscard]] std::optional<Words> words() const & noexcept { return engine_.words(decision()); }
     std::optional<Words> words() const && = delete;
 
-    // What to answer to a denied request, with no body; none for an allow.
+    // The status for a denied request, whose body must be empty; none for an allow.
     [[nodiscard]] std::optional<std::uint32_t> http_status() const noexcept
     {
         if (is_allow()) {
@@ -143,15 +145,16 @@ public:
     [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(info_.www_authenticate); }
     [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(info_.allow); }
 
-    // The template of an allowed request that needs no token, whose decision has no route; else none.
+    // The template of an allowed public route, whose decision has no route; otherwise none.
     [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(info_.public_template); }
 
-    // For logs and counters: why the token is refused; where the router went instead; the line of an audit.
+    // For logs and counters: why the token was rejected; the template that the router chose instead; the
+    // audit line.
     [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(info_.refused); }
     [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(info_.misrouted); }
     [[nodiscard]] std::optional<std::string_view> audit() const & noexcept { return detail::maybe(info_.audit); }
 
-    // What is known of the token, if it is right; the texts live as long as the answer.
+    // The content of the token, if it is valid; the strings live as long as the answer.
     [[nodiscard]] TokenKind kind() const noexcept { return step_ ? static_cast<TokenKind>(info_.token_kind) : TokenKind::none; }
     [[nodiscard]] std::string_view scopes() const & noexcept { return detail::view(info_.scopes); }
     [[nodiscard]] std::string_view issuer() const & noexcept { return detail::view(info_.issuer); }
@@ -173,18 +176,18 @@ private:
     Engine engine_;
 };
 
-// A route of a service: its method, and its template as a policy writes it.
+// A route of a service: its method, and its template as written in a policy.
 struct ServiceRoute {
     std::string method, path_template;
 };
 
-// A route that the policy lacks: no gate protects it.
+// A route that is missing in the policy, so that no gate protects it.
 struct UndeclaredRoute {
     std::string route;                     // such as `GET /users/export`
     std::optional<std::string> decided_as; // the policy's route that decides its requests; none if they are denied
 };
 
-// How the routes of a service differ from those of a policy.
+// The differences between the routes of a service and those of a policy.
 struct RouteDifferences {
     std::vector<UndeclaredRoute> undeclared; // only the service has them
     std::vector<std::string> unserved;       // only the policy has them, which is harmless if several services share it
@@ -194,7 +197,7 @@ struct RouteDifferences {
 
 namespace detail {
 
-// `compare` is a call of the library, with the methods, the templates, how many, and where to write what differs.
+// `compare` calls the library with the methods, the templates, their number, and the output for the differences.
 template <typename Compare>
 Result<RouteDifferences> check_routes(const std::vector<ServiceRoute> &routes, const Compare &compare)
 {
@@ -225,7 +228,7 @@ Result<RouteDifferences> check_routes(const std::vector<ServiceRoute> &routes, c
 
 } // namespace detail
 
-// Compares the routes of a service with those of a policy: call it when the service starts, and in its tests.
+// Compares the routes of a service with those of a policy: call it at startup and in tests.
 inline Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes)
 {
     return detail::check_routes(routes, [&](const OrbgateStr *methods, const OrbgateStr *templates, std::size_t count, auto **out) {
@@ -233,18 +236,18 @@ inline Result<RouteDifferences> check_routes(const Engine &engine, const std::ve
     });
 }
 
-// Options of a gate, with types of C++.
+// Options of a gate, with C++ types.
 struct GateOptions {
     std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
     bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the method that it asks about is declared
     OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface
 };
 
-// Rules and keys, asked about one request after another. Any thread may ask at any time; a thread whose token needs keys
-// that are not there waits for them.
+// A gate: policy and keys, for any number of requests. It may be called from any thread; a thread whose token needs
+// keys that are missing waits for them.
 class Gate {
 public:
-    // With the C interface's options, of which `orbgate_gate_options_init()` has the defaults.
+    // With the options of the C interface; `orbgate_gate_options_init()` returns the defaults.
     static Result<Gate> make(const Verifier &verifier, Fetcher fetcher,
                              const OrbgateGateOptions &options = orbgate_gate_options_init())
     {
@@ -269,21 +272,22 @@ public:
         return make(verifier, std::move(fetcher), all);
     }
 
-    // One more owner of the same gate.
+    // Another owner of the same gate.
     [[nodiscard]] Gate share() const noexcept { return Gate(state_); }
 
-    // Asks about a request, to be decided by this engine. A gate or an engine that has been moved from denies.
+    // Answers a request with this engine. A moved-from gate or engine denies.
     Answer ask(const Engine &engine, const GateRequest &request) const
     {
         return ask_current([&] { return engine.share(); }, request);
     }
-    // The same with the engine that the handle has when the answer is made: if the request has waited for keys, a later one.
+    // The same with the handle's engine at the time of the answer: after waiting for keys, possibly a later one.
     Answer ask(const Handle &policy, const GateRequest &request) const
     {
         return ask_current([&] { return policy.load(); }, request);
     }
 
-    // Begins to fetch every issuer's keys, so that the first request need not wait. Returns at once.
+    // Starts to fetch every issuer's keys, so that the first request need not wait. Returns
+    // immediately.
     void warm() const
     {
         if (state_ && orbgate_gate_warm(state_->gate.get(), monotonic_ms()) == ORBGATE_STATUS_OK) {
@@ -291,20 +295,22 @@ public:
         }
     }
 
-    // Never again uses a key: one whose private half was stolen. False for an unknown issuer.
+    // Never uses a key again, for example because its private half was stolen. False for an unknown
+    // issuer.
     bool revoke(Text issuer, Text kid) const noexcept
     {
         return orbgate_gate_revoke(raw(), issuer.data(), issuer.size(), kid.data(), kid.size()) == ORBGATE_STATUS_OK;
     }
 
-    // Forgets an issuer's keys: for an issuer that has withdrawn one. False for an unknown issuer.
+    // Discards an issuer's keys, for example after the issuer has withdrawn one. False for an
+    // unknown issuer.
     bool forget(Text issuer) const noexcept
     {
         return orbgate_gate_forget(raw(), issuer.data(), issuer.size()) == ORBGATE_STATUS_OK;
     }
 
-    // Whether no path fits both a public route of the options and a route of this engine's policy; otherwise why. Call it at the start, and before
-    // a later engine takes the place of the current one.
+    // An error if a path matches both a public route of the options and a route of this engine's policy. Call it at
+    // startup, and before you replace the engine.
     [[nodiscard]] std::optional<Error> check(const Engine &engine) const
     {
         OrbgateError *error = nullptr;
@@ -312,7 +318,7 @@ public:
         return status == ORBGATE_STATUS_OK ? std::nullopt : std::optional(Error(status, error));
     }
 
-    // `orbgate::check_routes`, with the public routes.
+    // `orbgate::check_routes`, including the public routes.
     [[nodiscard]] Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes) const
     {
         return detail::check_routes(routes, [&](const OrbgateStr *methods, const OrbgateStr *templates, std::size_t count, auto **out) {
@@ -328,7 +334,7 @@ private:
         State(OrbgateGate *made, Fetcher with) : gate(made), fetcher(std::move(with)) {}
         State(const State &) = delete;
         State &operator=(const State &) = delete;
-        // Waits for the fetches under way.
+        // Waits for the running fetches.
         ~State()
         {
             {
@@ -349,7 +355,7 @@ private:
             }
         }
 
-        // Joins the threads of earlier fetches, once none is under way. A detached thread could outlive the program.
+        // Joins the threads of earlier fetches, if none is running. A detached thread could outlive the program.
         void join_ended()
         {
             std::vector<std::thread> done;
@@ -364,7 +370,7 @@ private:
             }
         }
 
-        // Fetches what an attempt needs, to its end.
+        // Completes all fetches of an attempt.
         void run(OrbgateFetch *next) noexcept
         {
             while (next != nullptr) {
@@ -384,7 +390,7 @@ private:
                     next = nullptr; // the attempt ends by itself
                 }
             }
-            // Within the lock: the state may be gone right after it.
+            // Under the lock: the state may be destroyed right after it.
             const std::lock_guard<std::mutex> lock(mutex);
             fetching--;
             ended.notify_all();
@@ -429,7 +435,7 @@ private:
 
     explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
 
-    // Asks to the end, each time with the engine that is current then.
+    // Asks until there is an answer, each time with the engine that is current then.
     template <typename Current>
     Answer ask_current(const Current &current, const GateRequest &request) const
     {

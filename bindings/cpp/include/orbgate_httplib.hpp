@@ -1,4 +1,4 @@
-// A server of cpp-httplib behind a gate. The program that includes this brings cpp-httplib.
+// A cpp-httplib server behind a gate. Your program must provide cpp-httplib.
 #ifndef ORBGATE_HTTPLIB_HPP
 #define ORBGATE_HTTPLIB_HPP
 
@@ -13,7 +13,8 @@
 
 namespace orbgate {
 
-// The request as it came, with the request line's target. It refers to the strings of `request`.
+// The request as received, with the target of the request line. It refers to the strings of
+// `request`.
 inline GateRequest request_of(const httplib::Request &request)
 {
     GateRequest asked;
@@ -37,7 +38,7 @@ inline GateRequest request_of(const httplib::Request &request)
     return asked;
 }
 
-// Answers a denial: its status, at most two headers, and no body.
+// Answers with a denial: its status, at most two headers, and no body.
 inline void refuse(const Answer &answer, httplib::Response &response)
 {
     response.status = static_cast<int>(answer.http_status().value_or(ORBGATE_DEFAULT_HTTP_STATUS));
@@ -51,7 +52,7 @@ inline void refuse(const Answer &answer, httplib::Response &response)
 
 namespace detail {
 
-// What this thread knows of its request, from the decision until the response is written.
+// State of this thread's request, from the decision until the response is written.
 struct Call {
     Answer answer;
     const void *server = nullptr; // that asked; none if no gate has decided this request
@@ -70,7 +71,7 @@ struct Running {
     ~Running() { running = nullptr; }
 };
 
-// The segments of a path or template, one after another.
+// Iterates over the segments of a path or template.
 inline bool next_segment(std::string_view &rest, std::string_view &segment) noexcept
 {
     if (rest.empty() || rest.front() != '/') {
@@ -87,7 +88,7 @@ inline bool is_parameter(std::string_view segment) noexcept
     return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
 
-// A template with `parameter` for each parameter, and its literals as `literal` writes them.
+// A template with `parameter` for each parameter, and its literals formatted by `literal`.
 template <typename Literal>
 std::string filled(std::string_view path_template, std::string_view parameter, const Literal &literal)
 {
@@ -98,13 +99,14 @@ std::string filled(std::string_view path_template, std::string_view parameter, c
     return out;
 }
 
-// A template without the names of its parameters. Of those that fit one path, the most specific comes first.
+// A template without the names of its parameters. Of templates that match the same path, the most specific
+// sorts first.
 inline std::string shape(std::string_view path_template)
 {
     return filled(path_template, "\x7f", [](std::string_view literal) { return std::string(literal); });
 }
 
-// The pattern of cpp-httplib that fits the same paths.
+// The cpp-httplib pattern that matches the same paths.
 inline std::string pattern(std::string_view path_template)
 {
     return filled(path_template, "([^/]+)", [](std::string_view literal) {
@@ -127,7 +129,7 @@ inline bool fits(std::string_view path_template, std::string_view path) noexcept
     return path.empty();
 }
 
-// Whether the server reads the bodies of a method's requests.
+// Whether the server reads request bodies with this method.
 inline bool has_content(std::string_view method) noexcept
 {
     return method == "POST" || method == "PUT" || method == "PATCH" || method == "DELETE";
@@ -135,7 +137,8 @@ inline bool has_content(std::string_view method) noexcept
 
 enum class Body { none, read, unclear };
 
-// Whether the server reads the body of an allowed request to its end. A body that stays on the connection would be the next request.
+// Whether the server reads the whole body of an allowed request. A body that stays on the connection would be parsed as
+// the next request.
 inline Body body_of(const httplib::Request &request)
 {
     const std::size_t lengths = request.get_header_value_count("Content-Length");
@@ -150,7 +153,8 @@ inline Body body_of(const httplib::Request &request)
     return is_clear && is_read ? Body::read : Body::unclear;
 }
 
-// Whether the client wants the connection to end, as in `Connection: close, Upgrade`. cpp-httplib 0.11 knows only `close` by itself.
+// Whether the client asks to close the connection, for example with `Connection: close, Upgrade`. cpp-httplib 0.11
+// itself only recognises `close`.
 inline bool ends_connection(const httplib::Request &request)
 {
     const auto [first, end] = request.headers.equal_range("Connection");
@@ -168,7 +172,7 @@ inline bool ends_connection(const httplib::Request &request)
     return false;
 }
 
-// Calls a function of the service that observes requests. No answer depends on it: what it throws is reported once.
+// Calls an observer of the service. No response depends on it: its first exception is reported.
 template <typename F>
 void observe(std::atomic<bool> &is_reported, const char *name, const F &observer) noexcept
 {
@@ -199,7 +203,8 @@ inline void empty(httplib::Response &response, int status)
     }
 }
 
-// Ends the connection once this response is written. The server has no call for that, but ends a connection whose content fails.
+// Closes the connection after this response. The server has no function for that, but closes connections whose content
+// fails.
 inline void close_after(httplib::Response &response)
 {
     if (response.content_provider_) {
@@ -221,8 +226,8 @@ inline void close_after(httplib::Response &response)
 
 } // namespace detail
 
-// In a handler of a `Protected` server: the gate's answer to the request. The reference is good until the handler returns. Elsewhere it
-// throws, so that a handler without a gate answers 500.
+// In a handler of a `Protected` server: the gate's answer to the request. The reference is valid until the handler
+// returns. Elsewhere it throws, so that a handler without a gate responds with a 500.
 inline const Answer &answered()
 {
     if (detail::running == nullptr) {
@@ -231,9 +236,10 @@ inline const Answer &answered()
     return *detail::running;
 }
 
-// A server of cpp-httplib that asks the gate before anything else: what is denied reaches no handler and no file, and each handler runs only for
-// requests that the policy allows under the handler's own template. It has the calls of its base, such as `Get` and `listen`, except those that
-// would get around the gate. Routes are templates, as a policy writes them: `/orders/{id}`, whose value is `request.matches[1]`.
+// A cpp-httplib server that asks the gate first: denied requests reach no handler and no file, and each handler runs
+// only for requests that the policy allows under the handler's own template. It has the functions of its base class,
+// such as `Get` and `listen`, except those that would bypass the gate. Routes are templates as in a policy: for
+// `/orders/{id}`, the value is `request.matches[1]`.
 template <typename Base = httplib::Server>
 class Protected : private Base {
 public:
@@ -243,29 +249,30 @@ public:
     using HandlerWithContentReader = httplib::Server::HandlerWithContentReader;
     using ExceptionHandler = httplib::Server::ExceptionHandler;
 
-    // With the arguments of the base, such as the certificate of an `SSLServer`. It keeps shares of gate and policy. It throws an Exception if a
-    // path fits both a public route of the gate and a route of the policy.
+    // Passes further arguments to the base class, for example the certificate of an `SSLServer`. It shares ownership of
+    // gate and policy. It throws an Exception if a path matches both a public route of the gate and a route of the
+    // policy.
     template <typename... Arguments>
     Protected(const Gate &gate, const Engine &policy, Arguments &&...arguments)
         : Protected(std::in_place, gate, policy.share(), std::forward<Arguments>(arguments)...)
     {
     }
-    // The same with a policy that is replaced while the server runs.
+    // The same with a policy that can be replaced while the server runs.
     template <typename... Arguments>
     Protected(const Gate &gate, const Handle &policy, Arguments &&...arguments)
         : Protected(std::in_place, gate, policy.share(), std::forward<Arguments>(arguments)...)
     {
     }
 
-    // Routes. The order doesn't matter: the most specific template that fits is taken, as in the policy. `Get` also serves `HEAD`, if the policy
-    // declares it.
+    // Routes. Their order doesn't matter: the most specific matching template is chosen, as in the policy. `Get` also
+    // serves `HEAD`, if the policy declares it.
     Protected &Get(const std::string &path_template, Handler handler) { return add("GET", path_template, std::move(handler)); }
     Protected &Post(const std::string &path_template, Handler handler) { return add("POST", path_template, std::move(handler)); }
     Protected &Put(const std::string &path_template, Handler handler) { return add("PUT", path_template, std::move(handler)); }
     Protected &Patch(const std::string &path_template, Handler handler) { return add("PATCH", path_template, std::move(handler)); }
     Protected &Delete(const std::string &path_template, Handler handler) { return add("DELETE", path_template, std::move(handler)); }
     Protected &Options(const std::string &path_template, Handler handler) { return add("OPTIONS", path_template, std::move(handler)); }
-    // Handlers that read the body themselves come before those that don't.
+    // Handlers that read the body themselves take precedence over others.
     Protected &Post(const std::string &path_template, HandlerWithContentReader handler)
     {
         return add("POST", path_template, std::move(handler));
@@ -283,7 +290,7 @@ public:
         return add("DELETE", path_template, std::move(handler));
     }
 
-    // Compares the routes with those of a policy, at the start and in tests. Routes of files count as unserved.
+    // Compares the routes with those of a policy; for startup and tests. Routes of files count as unserved.
     [[nodiscard]] Result<RouteDifferences> check_routes(const Engine &policy) const
     {
         std::vector<ServiceRoute> served;
@@ -302,7 +309,8 @@ public:
         return gate_.check_routes(policy, served);
     }
 
-    // Files, for requests that the policy allows: it needs a route for them, such as `GET /static/{file}`.
+    // Files, for requests that the policy allows. The policy needs a route for them, such as
+    // `GET /static/{file}`.
     bool set_mount_point(const std::string &mount_point, const std::string &folder, httplib::Headers headers = {})
     {
         return Base::set_mount_point(mount_point, folder, std::move(headers));
@@ -322,7 +330,7 @@ public:
         return *this;
     }
 
-    // These handlers run for requests that the gate has allowed, and for no others: a denial has no body.
+    // These handlers run only for requests that the gate has allowed: a denial has no body.
     Protected &set_error_handler(Handler handler)
     {
         on_error_ = std::move(handler);
@@ -334,23 +342,24 @@ public:
         return *this;
     }
 
-    // Gets every answer of the gate, for counters. What a logger or the audit throws changes no answer: the first time, it is written to
-    // the standard error.
+    // Receives every answer of the gate, for counters. Exceptions of a logger or the audit change no response: the
+    // first is written to standard error.
     Protected &set_answer_logger(std::function<void(const Request &, const Answer &)> logger)
     {
         answer_logger_ = std::move(logger);
         return *this;
     }
-    // Gets a line of JSON for each decision. Requests wait for it.
+    // Receives a line of JSON for each decision. Requests wait for it.
     Protected &set_audit(std::function<void(std::string_view)> audit)
     {
         audit_ = std::move(audit);
         return *this;
     }
-    // Gets every request and response, even of requests that nobody decided, such as one without a valid request line.
+    // Receives every request and response, including requests without a decision, such as one with an invalid request
+    // line.
     Protected &set_logger(httplib::Logger logger)
     {
-        // What it threw would end the program.
+        // An exception would terminate the program.
         Base::set_logger([this, logger = std::move(logger)](const Request &request, const Response &response) {
             detail::observe(is_logger_reported_, "the logger of requests", [&] { logger(request, response); });
         });
@@ -417,7 +426,7 @@ public:
     using Base::is_valid;
     using Base::new_task_queue;
     using Base::stop;
-    // Every route comes before this.
+    // Register every route before calling this.
     bool listen(const std::string &host, int port, int socket_flags = 0)
     {
         register_routes();
@@ -459,7 +468,7 @@ private:
                 run(response, [&] { on_exception_(request, response, std::move(thrown)); });
             }
         });
-        // The last that is called before a response is written. Here ends what the thread knows of the request.
+        // The last function that is called before a response is written. The state of the request ends here.
         Base::set_post_routing_handler([](const Request &request, Response &response) {
             const detail::Call call = std::exchange(detail::call, detail::Call());
             const bool is_last = detail::ends_connection(request) && !response.content_provider_;
@@ -482,7 +491,8 @@ private:
         return *this;
     }
 
-    // The server takes the first route that fits, and of all first those that read bodies.
+    // The server chooses the first matching route, and tries routes that read bodies before all
+    // others.
     void register_routes()
     {
         if (std::exchange(is_ready_, true)) {
@@ -537,7 +547,7 @@ private:
         };
     }
 
-    // The route whose handler the server will take.
+    // The route whose handler the server will call.
     [[nodiscard]] const Route *route_of(const Request &request) const
     {
         const std::string_view method = request.method == "HEAD" ? "GET" : std::string_view(request.method);
@@ -547,7 +557,7 @@ private:
         return route == routes_.end() ? nullptr : &*route;
     }
 
-    // Asks the gate; false if the response is made.
+    // Asks the gate; false if the response is complete.
     bool admits(const Request &request, Response &response)
     {
         detail::call = detail::Call();
@@ -555,14 +565,15 @@ private:
         const detail::Body body = detail::body_of(request);
         detail::call.has_unread_body = body != detail::Body::none;
         if (detail::call.has_unread_body && request.method == "HEAD") {
-            // A response to `HEAD` has no content whose failure would end the connection.
+            // A response to `HEAD` has no content whose failure would close the connection.
             own.method = "GET";
             detail::call.server = this;
             response.status = 400;
             return false;
         }
         if (body == detail::Body::none && detail::has_content(request.method) && !request.has_header("Content-Length")) {
-            // Without it, the server would wait for a body until the connection ends. There is none (RFC 9112 §6.3).
+            // Without it, the server would wait for a body until the connection closes. There is none (RFC 9112
+            // §6.3).
             own.headers.emplace("Content-Length", "0");
         }
         const Route *route = route_of(request);
@@ -594,7 +605,8 @@ private:
 
     [[nodiscard]] bool is_allowed() const noexcept { return detail::call.server == this && detail::call.answer.is_allow(); }
 
-    // The answer to this thread's request. It throws if the request is not allowed, or only for another route than this one.
+    // The answer to this thread's request. It throws if the request is not allowed, or only for another route than this
+    // one.
     const Answer &allowed() const
     {
         if (!is_allowed()) {
@@ -610,7 +622,7 @@ private:
         return allowed();
     }
 
-    // Runs a handler that the server calls where nothing may be thrown.
+    // Runs a handler that the server calls where exceptions are not permitted.
     template <typename F>
     void run(Response &response, const F &handler) const
     {

@@ -1,5 +1,6 @@
-// An issuer for the tests of a service: its tokens are real, and are really verified. It has a new key each time, and any program on this
-// machine gets a token from it, so never use it in production. The program that includes this brings cpp-httplib and OpenSSL's libcrypto.
+// An issuer for the tests of a service: its tokens are really signed and verified. It has a new key each time, and
+// gives tokens to any program on this machine, so never use it in production. Your program must provide cpp-httplib and
+// OpenSSL's libcrypto.
 #ifndef ORBGATE_TEST_ISSUER_HPP
 #define ORBGATE_TEST_ISSUER_HPP
 
@@ -18,7 +19,7 @@ namespace orbgate {
 
 namespace detail {
 
-// What OpenSSL made; it throws if OpenSSL made nothing.
+// An OpenSSL object; throws if OpenSSL returned none.
 template <typename T>
 T made(T made)
 {
@@ -74,8 +75,8 @@ inline std::string json_string(std::string_view text)
 //   const std::string authorization = issuer.bearer(orbgate::TokenKind::user, "read:orders");
 class TestIssuer {
 public:
-    // Starts it on a port of 127.0.0.1; with 0 on a free one. It serves `/tokens.yaml`, which trusts it, `/jwks`, and a token for any client at
-    // `/token?kind=user&scope=read:orders`. It throws if the port is taken.
+    // Starts it on a port of 127.0.0.1; 0 chooses a free one. It serves `/tokens.yaml`, which trusts it, `/jwks`, and a
+    // token for any client at `/token?kind=user&scope=read:orders`. It throws if the port is in use.
     explicit TestIssuer(int port = 0) : key_(new_key())
     {
         const auto answer = [](auto body) {
@@ -109,7 +110,7 @@ public:
         thread_.join();
     }
 
-    // Its name, and the address where it serves.
+    // Its `iss`, and the URL where it serves.
     [[nodiscard]] const std::string &url() const noexcept { return url_; }
 
     // The configuration that trusts it: JSON, which is YAML.
@@ -124,10 +125,11 @@ public:
     // A verifier that trusts it.
     [[nodiscard]] Verifier verifier() const { return Verifier::from_yaml(tokens()).value(); }
 
-    // An `Authorization` with a token of this kind and these scopes, separated by spaces. It is valid for ten minutes.
+    // An `Authorization` value with a token of this kind and these scopes, separated by spaces. It is valid for ten
+    // minutes.
     [[nodiscard]] std::string bearer(TokenKind kind, std::string_view scopes) const { return "Bearer " + token(kind, scopes); }
 
-    // Warns on the standard error that this is no issuer for production, and serves until the program is stopped.
+    // Warns on standard error that this issuer is not for production, and serves until the program is stopped.
     void serve()
     {
         std::fprintf(stderr,
@@ -159,7 +161,7 @@ private:
         unsigned char *der = nullptr;
         const int size = i2d_PUBKEY(key_.get(), &der);
         detail::made(size > 64);
-        // The encoding of a key ends in the coordinates of its point.
+        // An encoded key ends with the coordinates of its point.
         const std::string point(reinterpret_cast<const char *>(der) + size - 64, 64);
         OPENSSL_free(der);
         return R"({"keys": [{"kty": "EC", "crv": "P-256", "kid": "test", "x": ")" + detail::base64url(point.substr(0, 32)) + R"(", "y": ")" +
@@ -178,7 +180,7 @@ private:
         return text + "." + detail::base64url(signature(text));
     }
 
-    // Both numbers of a signature, as in a token (RFC 7518 §3.4).
+    // Both numbers of a signature, encoded as in a token (RFC 7518 §3.4).
     [[nodiscard]] std::string signature(const std::string &text) const
     {
         const std::unique_ptr<EVP_MD_CTX, detail::OpenSslFree<EVP_MD_CTX_free>> context(detail::made(EVP_MD_CTX_new()));
