@@ -34,7 +34,7 @@ interface Abi {
     /** {@code orbgate_gate_next_fetch}. */
     int nextFetch(long gate, long monotonicMs, long out);
 
-    /** {@code orbgate_abi_version}: the cheapest call there is. */
+    /** {@code orbgate_abi_version}: the cheapest call. */
     int abiVersion();
 
     /**
@@ -44,12 +44,12 @@ interface Abi {
      */
     int call(String function, Object... arguments);
 
-    /** Where a direct buffer that was just allocated is. */
+    /** The address of a newly allocated direct buffer. */
     long address(ByteBuffer buffer);
 
     /** Copies memory of the library. */
     byte[] copy(long address, long length);
 
-    /** What it is, for people. */
+    /** A human-readable name. */
     String name();
 }

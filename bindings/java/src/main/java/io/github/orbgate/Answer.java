@@ -4,15 +4,15 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a gate says to a request.
+ * The answer of a gate to a request.
  *
- * @param decision what was decided
- * @param httpStatus the status of a denial, to be sent with an empty body; 0 for an allow
+ * @param decision the decision
+ * @param httpStatus the status of a denial, whose body must be empty; 0 for an allow
  * @param wwwAuthenticate the {@code WWW-Authenticate} of a denial
  * @param allow the {@code Allow} of a denial
- * @param refused why the token is refused: a code for logs, of which the caller learns nothing
- * @param token what is known of the token; none where none is right
- * @param publicTemplate the template of an allowed request that needs no token; else empty
+ * @param refused why the token was rejected: a code for logs, which must not reach the caller
+ * @param token the content of the token; empty without a valid token
+ * @param publicTemplate the template of an allowed public route; otherwise empty
  */
 public record Answer(
         Decision decision,
@@ -23,7 +23,7 @@ public record Answer(
         Optional<BearerToken> token,
         Optional<String> publicTemplate) {
 
-    /** Whatever is not wholly an allow has the status of a denial. */
+    /** An answer that is not completely an allow has the status of a denial. */
     public Answer {
         Objects.requireNonNull(decision, "decision");
         if (httpStatus == 0 && !(decision.isAllow() && (token.isPresent() || publicTemplate.isPresent()))) {
@@ -31,14 +31,14 @@ public record Answer(
         }
     }
 
-    /** An answer for a fake {@link Guard}, allowed where the reason allows. */
+    /** An answer for a fake {@link Guard}, allowed if the reason allows. */
     public static Answer of(Reason reason, BearerToken token) {
         Decision decision = Decision.of(reason);
         Optional<String> none = Optional.empty();
         return new Answer(decision, decision.httpStatus(), none, none, none, Optional.of(token), none);
     }
 
-    /** The allow that a call comes from. */
+    /** The answer from which an allowed call was created. */
     static Answer of(Call allowed) {
         Optional<String> none = Optional.empty();
         return new Answer(allowed.decision(), 0, none, none, none, allowed.bearer(), allowed.publicTemplate());
@@ -55,7 +55,7 @@ public record Answer(
         return httpStatus == 0;
     }
 
-    /** What the service is told of an allowed request; empty for a denial. */
+    /** The information that a service gets about an allowed request; empty for a denial. */
     public Optional<Call> call() {
         return isAllow() ? Optional.of(new Call(decision, token, publicTemplate)) : Optional.empty();
     }

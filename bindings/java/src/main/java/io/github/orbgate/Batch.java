@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Many requests, for one call: all with one token ({@link Engine#decide(Batch, Token)}), or each with its own
- * ({@link Engine#decide(Batch)}). It keeps its memory from one use to the next. Threads that share one take turns.
+ * Many requests for one call: all with the same token ({@link Engine#decide(Batch, Token)}), or each with its own
+ * ({@link Engine#decide(Batch)}). It keeps its memory between uses, and is safe to share between threads, which
+ * then take turns.
  */
 public final class Batch {
     private final Column methods = new Column();
@@ -17,7 +18,7 @@ public final class Batch {
     private NativeBuffer kinds = new NativeBuffer(256);
     private NativeBuffer sets = new NativeBuffer(2048);
     private NativeBuffer bonus = new NativeBuffer(256);
-    /** The tokens of the rows, which keep their scope sets alive; empty where one token is given for all rows. */
+    /** The tokens of the rows, which keep their scope sets alive; empty if one token is passed for all rows. */
     private final List<Token> tokens = new ArrayList<>();
 
     private final NativeBuffer batch = NativeBuffer.struct(Layout.Batch.SIZE);
@@ -26,13 +27,13 @@ public final class Batch {
     private NativeBuffer out = new NativeBuffer(0);
     private int size;
 
-    /** Adds a request without a token of its own; the method and the target as they came over the wire. */
+    /** Adds a request without its own token. Pass method and target as received. */
     public void add(String method, String target) {
         add(Text.ofRequest(method, "method"), Text.ofRequest(target, "target"));
     }
 
     /**
-     * Adds a request as bytes, without a token of its own.
+     * Adds a request as bytes, without its own token.
      *
      * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have tokens of their own
      */
@@ -46,13 +47,13 @@ public final class Batch {
         size++;
     }
 
-    /** Adds a request with a token of its own. */
+    /** Adds a request with its own token. */
     public void add(String method, String target, Token token, BonusOrbs bonus) {
         add(Text.ofRequest(method, "method"), Text.ofRequest(target, "target"), token, bonus);
     }
 
     /**
-     * Adds a request as bytes, with a token of its own.
+     * Adds a request as bytes, with its own token.
      *
      * @throws IllegalStateException if the batch would have more than 2 GiB, or other rows have no tokens of their own
      */
@@ -84,12 +85,12 @@ public final class Batch {
         targets.add(size, target);
     }
 
-    /** How many requests there are. */
+    /** The number of requests. */
     public synchronized int size() {
         return size;
     }
 
-    /** Takes all requests away. */
+    /** Removes all requests. */
     public synchronized void clear() {
         size = 0;
         methods.length = 0;
@@ -98,7 +99,7 @@ public final class Batch {
         tokens.clear();
     }
 
-    /** With one token for all. */
+    /** With one token for all requests. */
     synchronized long[] decide(long engine, Token token, BonusOrbs bonus) {
         if (!tokens.isEmpty()) {
             throw new IllegalStateException("the rows have tokens of their own");
@@ -117,7 +118,7 @@ public final class Batch {
         return decided();
     }
 
-    /** Decides with the tokens of the rows. One call takes rows that all have interned scopes, or rows that all have text. */
+    /** Decides with the tokens of the rows. One call accepts either rows with interned scopes or rows with strings. */
     synchronized long[] decide(long engine) {
         if (tokens.size() != size) {
             throw new IllegalStateException("the rows have no tokens of their own");
@@ -159,7 +160,7 @@ public final class Batch {
             Core.check(
                     Library.ABI.decideBatch(engine, batch.address, out.address + first * 8L, last - first));
         } finally {
-            // The library has only addresses of memory that belongs to this batch.
+            // The library only gets addresses of memory that belongs to this batch.
             Reference.reachabilityFence(this);
         }
     }
@@ -180,13 +181,13 @@ public final class Batch {
         fields.putLong(Layout.Token.SCOPE_SET, of.scopeSet());
     }
 
-    /** Texts as Arrow lays out utf8. */
+    /** Strings in Arrow's utf8 layout. */
     private static final class Column {
         private NativeBuffer data = new NativeBuffer(1024);
         private NativeBuffer offsets = new NativeBuffer(1024);
         private int length;
 
-        /** Makes room for one more text. */
+        /** Makes room for another string. */
         void reserve(int row, int bytes) {
             if (bytes > Integer.MAX_VALUE - length || row > Integer.MAX_VALUE / 4 - 2) {
                 throw new IllegalStateException("the batch is full");

@@ -4,17 +4,17 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * What is known of a verified token. Its text is not here.
+ * The content of a verified token, without the token itself.
  *
- * @param kind whose it is
- * @param scopes its scopes, with one space between two
- * @param issuer who issued it
- * @param subject whom it is about ({@code sub})
- * @param client the client that it was issued to
- * @param actor who acts for the subject ({@code act})
- * @param id its own name ({@code jti})
- * @param fingerprint names it in logs and reveals nothing of it
- * @param expires when it expires
+ * @param kind its kind
+ * @param scopes its scopes, separated by single spaces
+ * @param issuer its issuer ({@code iss})
+ * @param subject its subject ({@code sub})
+ * @param client the client to which it was issued
+ * @param actor the party that acts for the subject ({@code act})
+ * @param id its identifier ({@code jti})
+ * @param fingerprint identifies it in logs without revealing it
+ * @param expires its expiry time
  */
 public record BearerToken(
         TokenKind kind,
@@ -27,7 +27,7 @@ public record BearerToken(
         String fingerprint,
         Instant expires) {
 
-    /** A token for a fake {@link Guard}: of nobody in particular. */
+    /** A token for a fake {@link Guard}, without a particular subject. */
     public static BearerToken of(TokenKind kind, String scopes) {
         Optional<String> none = Optional.empty();
         return new BearerToken(kind, scopes, "", none, none, none, none, "", Instant.MAX);

@@ -4,9 +4,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
-/** Whether a request says {@code allowBonusOrbsUse: true}. */
+/** Whether a request contains {@code allowBonusOrbsUse: true}. */
 public enum BonusOrbs {
-    /** It does not. */
+    /** It doesn't. */
     REFUSE(0),
     /** It does. */
     ALLOW(Layout.ALLOW_BONUS_ORBS);
@@ -15,13 +15,13 @@ public enum BonusOrbs {
 
     final int flags;
 
-    /** What a function of the service says of a request: {@code REFUSE} if it throws, which is logged once. */
+    /** The result of a service's function for a request; {@code REFUSE} if it throws, which is logged once. */
     public static <T> BonusOrbs of(Function<? super T, BonusOrbs> bonus, T request) {
         try {
             return Objects.requireNonNull(bonus.apply(request), "bonus");
         } catch (Throwable failed) { // A lambda can throw anything, such as the error of a class that is missing.
             if (!SAID.getAndSet(true)) {
-                // Not in a constant: who only decides needs no logging.
+                // Not a constant: programs that only decide need no logging.
                 System.Logger logger = new QuietLogger(System.getLogger(BonusOrbs.class.getName()));
                 logger.log(System.Logger.Level.ERROR, "no request gets bonus orbs if the function for them fails", failed);
             }
@@ -29,7 +29,7 @@ public enum BonusOrbs {
         }
     }
 
-    /** What the whole body of a request says: {@code ALLOW} if it is a JSON object that says so, once. */
+    /** Reads the complete body of a request: {@code ALLOW} if it is a JSON object that allows bonus orbs, once. */
     public static BonusOrbs in(byte[] body) {
         NativeBuffer out = new NativeBuffer(1);
         Core.check(Library.ABI.call("orbgate_allows_bonus_orbs", body, (long) body.length, out.address));

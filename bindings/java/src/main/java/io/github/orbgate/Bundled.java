@@ -12,18 +12,18 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The library of this platform, where the jar has it. A loader takes files only, so it is written into a new folder that nobody else
- * can open, and removed as soon as it is loaded.
+ * The library of this platform, if the jar contains it. It can only be loaded from a file, so it is written into a new
+ * folder that no other user can open, and removed as soon as it is loaded.
  */
 final class Bundled {
-    /** The folder of the libraries, and of the list of their digests. */
+    /** The folder of the libraries and of the list of their digests. */
     private static final String FOLDER = "native/";
 
     private static Path extracted;
 
     private Bundled() {}
 
-    /** Writes it into a folder of its own; nothing where the jar has none for this platform. */
+    /** Writes it into a new folder; empty if the jar has none for this platform. */
     static Optional<Path> extract() {
         String name = platform() + "/" + System.mapLibraryName("orbgate");
         try (InputStream library = Bundled.class.getResourceAsStream(FOLDER + name)) {
@@ -47,7 +47,7 @@ final class Bundled {
         }
     }
 
-    /** Removes the file, which stays loaded. If the system refuses that, the file is removed when Java ends. */
+    /** Removes the file, which stays loaded. If the system refuses that, the file is removed when Java exits. */
     static void remove() {
         if (extracted == null) {
             return;
@@ -62,7 +62,7 @@ final class Bundled {
         }
     }
 
-    /** As sqlite-jdbc and others name them: {@code Linux/x86_64}, {@code Linux-Musl/aarch64}. */
+    /** Named as in sqlite-jdbc and others: {@code Linux/x86_64}, {@code Linux-Musl/aarch64}. */
     private static String platform() {
         String system = System.getProperty("os.name", "");
         String processor = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
@@ -72,7 +72,7 @@ final class Bundled {
         return system + "/" + (processor.equals("amd64") ? "x86_64" : processor);
     }
 
-    /** Whether this Java runs with musl: its loader is in every process. */
+    /** Whether this Java runs on musl, whose loader is mapped into every process. */
     private static boolean isMusl() {
         try {
             return Files.readString(Path.of("/proc/self/maps"), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
@@ -81,7 +81,7 @@ final class Bundled {
         }
     }
 
-    /** The digest of a name in the list; the list is in the jar, so a signature of the jar covers it, too. */
+    /** The digest of a name in the list. The list is in the jar, so a signature of the jar also covers it. */
     private static String listed(String name) throws IOException {
         try (InputStream list = Bundled.class.getResourceAsStream(FOLDER + "SHA256SUMS")) {
             String text = list == null ? "" : new String(list.readAllBytes(), StandardCharsets.UTF_8);

@@ -4,10 +4,10 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a service is told of a request that its gate has allowed.
+ * The information that a service gets about an allowed request.
  *
- * @param decision why, and what it consumes
- * @param bearer who calls; empty for a public route, whose callers nobody asks for a token
+ * @param decision the decision, with reason and charge
+ * @param bearer the caller's token; empty for a public route, which requires none
  * @param publicTemplate the template of a public route; empty for a route of the policy
  */
 public record Call(Decision decision, Optional<BearerToken> bearer, Optional<String> publicTemplate) {
@@ -19,7 +19,7 @@ public record Call(Decision decision, Optional<BearerToken> bearer, Optional<Str
     }
 
     /**
-     * Who calls.
+     * The caller's token.
      *
      * @throws IllegalStateException for a public route
      */

@@ -2,7 +2,7 @@ package io.github.orbgate;
 
 import java.util.List;
 
-/** A configuration of tokens, or an option of a gate, that cannot be. It names every error; the message has a line for each. */
+/** An invalid token configuration or gate option. The message has a line for each error. */
 public final class ConfigurationException extends DiagnosticsException {
     private static final long serialVersionUID = 1;
 

@@ -9,24 +9,24 @@ import java.util.function.BiFunction;
 import java.util.function.LongFunction;
 
 /**
- * A native engine, with everything that needs it: its owners, which are the engines and handles that hold it, and the calls under
- * way. It is freed as soon as the last owner is closed and the last call has ended. The collector cannot see how large it is,
- * and frees only an engine that nobody has closed.
+ * A native engine with its users: its owners, which are the engines and handles that hold it, and the running calls. It
+ * is freed once the last owner is closed and the last call has returned. The garbage collector does not see its size,
+ * and frees it only if it was never closed.
  */
 final class Core {
     /**
-     * Calls under way are counted in lanes. Threads that run at the same time are mostly in different lanes, whose counts lie
-     * in cache lines of their own: with one count, processors would wait for each other.
+     * Running calls are counted in lanes. Concurrent threads mostly use different lanes, whose counts are in separate
+     * cache lines: with a single count, processors would wait for each other.
      */
     private static final int LANES = 16;
 
-    /** Counts from one lane to the next: 128 bytes. */
+    /** Distance between the counts of two lanes: 128 bytes. */
     private static final int APART = 16;
 
-    /** The count of a closed lane is this, plus the calls that have not ended. */
+    /** The count of a closed lane is this value plus the number of running calls. */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
-    /** The count is this once the last call has ended: calls that come too late change it, but never back to {@code CLOSED}. */
+    /** The count after the last call has returned: late calls change it, but never back to {@code CLOSED}. */
     private static final long DRAINED = 2 * CLOSED;
 
     final Table table;
@@ -36,7 +36,7 @@ final class Core {
     private final AtomicInteger undrained = new AtomicInteger(LANES);
     private final Cleaner.Cleanable free;
 
-    /** Takes over an engine, which the library has just made. The caller is its owner. */
+    /** Takes ownership of a new engine of the library. The caller becomes its owner. */
     Core(long engine) {
         this.engine = engine;
         free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_engine_free", engine));
@@ -44,12 +44,12 @@ final class Core {
         Reference.reachabilityFence(this);
     }
 
-    /** Adds an owner, and says whether it could: not if there is none any more. */
+    /** Adds an owner; returns false if no owner is left. */
     boolean own() {
         return owners.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
     }
 
-    /** Removes an owner. The last one closes the lanes, and does not wait for the calls in them. */
+    /** Removes an owner. The last one closes the lanes, without waiting for the calls in them. */
     void disown() {
         if (owners.decrementAndGet() > 0) {
             return;
@@ -61,7 +61,7 @@ final class Core {
         }
     }
 
-    /** Begins a call: the engine stays until {@link #leave}. Less than 0 after the last owner closed it. */
+    /** Begins a call: the engine stays alive until {@link #leave}. Less than 0 if the last owner has closed it. */
     int enter() {
         int lane = ((int) Thread.currentThread().getId() & LANES - 1) * APART;
         if (lanes.incrementAndGet(lane) < 0) {
@@ -79,7 +79,7 @@ final class Core {
         Reference.reachabilityFence(this);
     }
 
-    /** Nobody is in a closed lane. Several calls may find that, one of them first. */
+    /** No call is in a closed lane. Several calls may detect that; the first one frees. */
     private void drain(int lane) {
         if (lanes.compareAndSet(lane, CLOSED, DRAINED) && undrained.decrementAndGet() == 0) {
             free.clean();
@@ -90,7 +90,7 @@ final class Core {
         return undrained.get() == 0;
     }
 
-    /** A call that is not made for every request. */
+    /** For a call that is not made for every request. */
     <T> T during(LongFunction<T> call) {
         int lane = enter();
         if (lane < 0) {
@@ -99,7 +99,7 @@ final class Core {
         return leaving(lane, (engine, table) -> call.apply(engine));
     }
 
-    /** A call after {@link #enter}. */
+    /** For a call after {@link #enter}. */
     <T> T leaving(int lane, BiFunction<Long, Table, T> call) {
         try {
             return call.apply(engine, table);
@@ -108,7 +108,7 @@ final class Core {
         }
     }
 
-    /** Null after the last owner closed the engine. */
+    /** Null if the last owner has closed the engine. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(method, "method");
         Objects.requireNonNull(target, "target");
@@ -128,7 +128,7 @@ final class Core {
         }
     }
 
-    /** Null after the last owner closed the engine. */
+    /** Null if the last owner has closed the engine. */
     Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(route, "route");
         Objects.requireNonNull(token, "token");
@@ -153,7 +153,7 @@ final class Core {
         }
     }
 
-    /** Null after the last owner closed the engine. */
+    /** Null if the last owner has closed the engine. */
     Decision decideScope(byte[] scope, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(token, "token");
         Objects.requireNonNull(bonus, "bonus");
@@ -173,12 +173,12 @@ final class Core {
 
     private Decision decided(long packed) {
         if (Layout.effect(packed) == Layout.EFFECT_INVALID) {
-            check(Layout.reason(packed)); // In its place is the status.
+            check(Layout.reason(packed)); // In that case, the status is in its place.
         }
         return new Decision(table, packed);
     }
 
-    /** Throws where a status is not OK. */
+    /** Throws if a status is not OK. */
     static void check(int status) {
         switch (status) {
             case Layout.STATUS_OK -> {}

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** What was decided. A denial is an answer, not an error. Immutable, and still valid after its engine is closed. */
+/** A decision. A denial is a decision, not an error. Immutable, and still valid after its engine is closed. */
 public final class Decision {
     private final Table table;
     private final long packed;
@@ -14,13 +14,13 @@ public final class Decision {
         this.packed = packed;
     }
 
-    /** An answer for a fake {@link Policy}, allowed where the reason allows: without route, scope, charge and policy. */
+    /** A decision for a fake {@link Policy}, allowed if the reason allows: without route, scope, charge and policy. */
     public static Decision of(Reason reason) {
         long effect = Objects.requireNonNull(reason, "reason").httpStatus() == 0 ? Layout.EFFECT_ALLOW : Layout.EFFECT_DENY;
         return new Decision(Table.NONE, (long) reason.ordinal() << 48 | effect);
     }
 
-    /** Whether the call may be made. Nothing else lets it through. */
+    /** Whether the call is allowed. No other property allows it. */
     public boolean isAllow() {
         return isAllow(packed);
     }
@@ -29,35 +29,35 @@ public final class Decision {
         return Layout.effect(packed) == Layout.EFFECT_ALLOW;
     }
 
-    /** Why. */
+    /** The reason. */
     public Reason reason() {
         return Reason.of(Layout.reason(packed));
     }
 
-    /** Which rule a malformed request breaks; none with every other reason. */
+    /** Which rule a malformed request breaks; empty for every other reason. */
     public Optional<Detail> detail() {
         int number = Layout.detail(packed);
         return number == 0 ? Optional.empty() : Optional.of(Detail.of(number));
     }
 
-    /** The HTTP status of a denial, whose body is empty; 0 on an allow. */
+    /** The HTTP status of a denial, whose body must be empty; 0 for an allow. */
     public int httpStatus() {
         return isAllow() ? 0 : reason().httpStatus();
     }
 
-    /** What the call consumes; none on a denial, and where the policy states no orb column. */
+    /** The charge of the call; empty for a denial, and if the policy has no orb column. */
     public Optional<Charge> charge() {
         return isAllow() ? Table.charge(Layout.charge(packed), amount()) : Optional.empty();
     }
 
-    /** As much as the policy states for the route, or for the scope where there is no route. */
+    /** The amount that the policy states for the route, or for the scope without a route. */
     private long amount() {
         Table.Row route = table.route(packed);
         Table.Scope scope = table.scope(packed);
         return route != null ? route.amount() : scope != null ? scope.amount() : 0;
     }
 
-    /** The api of the route; asked by scope, that of the scope, the first by name of several. */
+    /** The API of the route. A decision by scope has the API of the scope; if several declare it, the first by name. */
     public Optional<String> api() {
         return switch (reason()) {
             case NO_TOKEN, INVALID_TOKEN -> Optional.empty();
@@ -65,7 +65,7 @@ public final class Decision {
         };
     }
 
-    /** {@code METHOD /template}; for {@code method_not_declared} the template alone. */
+    /** {@code METHOD /template}; only the template for {@code method_not_declared}. */
     public Optional<String> route() {
         return switch (reason()) {
             case NO_TOKEN, INVALID_TOKEN -> Optional.empty();
@@ -75,14 +75,15 @@ public final class Decision {
     }
 
     /**
-     * The route that the request is about, {@code METHOD /template}, even without a valid token: so it says which routes were
-     * called without one. For logs, not for answers. Empty if no route has the path and the method, and if a scope was asked for.
+     * The route that the request matches, {@code METHOD /template}, even without a valid token: it shows which routes
+     * were called without one. For logs, not for responses. Empty if no route has the path and the method, and for a
+     * decision by scope.
      */
     public Optional<String> about() {
         return reason() == Reason.METHOD_NOT_DECLARED ? Optional.empty() : row().map(Table.Row::text);
     }
 
-    /** The route, or what the request is about where the route may not be named. */
+    /** The route, or the matching route if the decision does not reveal one. */
     private Optional<Table.Row> row() {
         return Optional.ofNullable(table.route(packed));
     }
@@ -97,8 +98,8 @@ public final class Decision {
     }
 
     /**
-     * The methods that the request's path declares, in alphabetical order: what the {@code Allow} header of a 405 lists. None with
-     * every other reason than {@code method_not_declared}.
+     * The methods that the request's path declares, in alphabetical order, for the {@code Allow} header of a 405. Empty
+     * for every other reason than {@code method_not_declared}.
      */
     public List<String> declaredMethods() {
         return reason() == Reason.METHOD_NOT_DECLARED ? found().map(Route::methods).orElse(List.of()) : List.of();

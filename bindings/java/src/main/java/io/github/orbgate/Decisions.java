@@ -3,7 +3,7 @@ package io.github.orbgate;
 import java.util.AbstractList;
 import java.util.RandomAccess;
 
-/** The decisions of a batch, in its order. Immutable. */
+/** The decisions of a batch, in the same order. Immutable. */
 public final class Decisions extends AbstractList<Decision> implements RandomAccess {
     private final Table table;
     private final long[] packed;
@@ -13,7 +13,7 @@ public final class Decisions extends AbstractList<Decision> implements RandomAcc
         this.packed = packed;
     }
 
-    /** Whether the call of a row may be made: the same as {@code get(row).isAllow()}, without an object. */
+    /** Whether the call of a row is allowed: the same as {@code get(row).isAllow()}, without allocating an object. */
     public boolean isAllow(int row) {
         return Decision.isAllow(packed[row]);
     }

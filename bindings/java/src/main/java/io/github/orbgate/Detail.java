@@ -2,9 +2,9 @@ package io.github.orbgate;
 
 import java.util.Locale;
 
-/** Which rule a malformed request breaks. Numbers and words are frozen. */
+/** Which rule a malformed request breaks. Numbers and names are frozen. */
 public enum Detail {
-    /** One of a later release. */
+    /** A detail of a later release. */
     UNKNOWN,
     // cargo xtask codes: codes
     /** A method is 1 to 16 capital letters. */
@@ -54,12 +54,12 @@ public enum Detail {
 
     private final String word = name().toLowerCase(Locale.ROOT);
 
-    /** The constant of the library's number, which is its index. */
+    /** The constant with the library's number, which is its index. */
     static Detail of(int number) {
         return number < VALUES.length ? VALUES[number] : UNKNOWN;
     }
 
-    /** The word that every language has for it, as in {@code empty_segment}. */
+    /** The name in every language, for example {@code empty_segment}. */
     @Override
     public String toString() {
         return word;

@@ -2,7 +2,7 @@ package io.github.orbgate;
 
 import java.util.List;
 
-/** A text that cannot be used. It names every error; the message has a line for each. */
+/** An invalid policy or configuration. The message has a line for each error. */
 public abstract sealed class DiagnosticsException extends OrbgateException permits PolicyException, ConfigurationException {
     private static final long serialVersionUID = 1;
 
@@ -27,7 +27,7 @@ public abstract sealed class DiagnosticsException extends OrbgateException permi
         return column;
     }
 
-    /** Every error, in the order of the text; none after a serialisation. */
+    /** Every error, in the order of the file; empty after deserialisation. */
     public List<Diagnostic> diagnostics() {
         return diagnostics == null ? List.of() : diagnostics;
     }

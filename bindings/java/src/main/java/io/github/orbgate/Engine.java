@@ -15,14 +15,14 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
  * A compiled, immutable policy: which scope does this route need, may this token call it, does it consume orbs, and
- * why? Any thread may ask, at any time.
+ * why? It is safe to use from any thread.
  *
- * <p>Methods and targets are those of the request line as they came over the wire, neither decoded nor normalised.
- * Where a call throws, nothing is decided: deny where you catch it.
+ * <p>Pass methods and targets as received in the request line, neither decoded nor normalised. A call that throws
+ * has decided nothing: deny where you catch the exception.
  *
- * <p>A policy's memory is not Java's. An engine that is open, and a {@link Handle} that holds it, own it together; it is freed when
- * the last of them lets go and the calls under way have ended. What nobody closes is freed by the collector, which does not see how
- * large it is.
+ * <p>A policy is in native memory, which belongs to all open engines and {@link Handle}s that hold it. It is freed when
+ * the last of them is closed and running calls have returned. The garbage collector frees engines that were never
+ * closed, but does not see their size.
  */
 public final class Engine implements Policy, AutoCloseable {
 
@@ -43,9 +43,9 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * Compiles a policy from the text of a policy file.
+     * Compiles a policy from YAML.
      *
-     * @throws PolicyException if it has errors; it names each with its line and column
+     * @throws PolicyException if it has errors, with the line and column of each
      */
     public static Engine fromYaml(String yaml) {
         return fromYaml(Text.ofPolicy(yaml, "yaml"));
@@ -54,7 +54,7 @@ public final class Engine implements Policy, AutoCloseable {
     /**
      * Compiles a policy from the bytes of a policy file.
      *
-     * @throws PolicyException if it has errors; it names each with its line and column
+     * @throws PolicyException if it has errors, with the line and column of each
      */
     public static Engine fromYaml(byte[] yaml) {
         Objects.requireNonNull(yaml, "yaml");
@@ -66,9 +66,10 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * Compiles a policy from a stream, as of a resource of the program. It reads to the end, but no more than a policy may have.
+     * Compiles a policy from a stream, for example of a resource. It reads to the end, but at most the maximum size of
+     * a policy.
      *
-     * @throws PolicyException if it has errors; it names each with its line and column
+     * @throws PolicyException if it has errors, with the line and column of each
      * @throws IOException if the stream cannot be read
      */
     public static Engine fromYaml(InputStream yaml) throws IOException {
@@ -76,10 +77,11 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * Compiles a policy from a file, of any file system.
+     * Compiles a policy from a file of any file system.
      *
-     * @throws PolicyException if it has errors; it names each with its line and column
-     * @throws IOException if the file cannot be read, as {@link java.nio.file.NoSuchFileException}
+     * @throws PolicyException if it has errors, with the line and column of each
+     * @throws IOException if the file cannot be read, for example {@link
+     * java.nio.file.NoSuchFileException}
      */
     public static Engine fromFile(Path path) throws IOException {
         if (Objects.requireNonNull(path, "path").getFileSystem() != FileSystems.getDefault()) {
@@ -93,7 +95,7 @@ public final class Engine implements Policy, AutoCloseable {
         }
     }
 
-    /** A file that only Java can read, as in an archive. */
+    /** A file that only Java can read, for example in an archive. */
     private static Engine fromOtherFile(Path path) throws IOException {
         checkReadable(path);
         if (!Files.isRegularFile(path)) {
@@ -106,7 +108,7 @@ public final class Engine implements Policy, AutoCloseable {
         }
     }
 
-    /** Throws Java's own exception if a file is missing or may not be read, as {@link java.nio.file.NoSuchFileException}. */
+    /** Throws Java's own exception if a file is missing or unreadable, for example {@link java.nio.file.NoSuchFileException}. */
     private static void checkReadable(Path path) throws IOException {
         path.getFileSystem().provider().checkAccess(path, AccessMode.READ);
     }
@@ -124,8 +126,8 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * The route that the policy writes with this method and this template, the api's base path included, as in
-     * {@code GET} and {@code /api/v1/external/voxies/{voxieId}}: for a server's start.
+     * The route with this method and template, written as in the policy including the base path of the API,
+     * for example {@code GET} and {@code /api/v1/external/voxies/{voxieId}}. Call it when the server starts.
      */
     public Optional<RouteId> findRoute(String method, String template) {
         byte[] first = Text.ofRequest(method, "method");
@@ -147,22 +149,22 @@ public final class Engine implements Policy, AutoCloseable {
                 out.bytes.getLong(Layout.RouteId.HIGH), out.bytes.getLong(Layout.RouteId.LOW)));
     }
 
-    /** Decides by route without bonus orbs, for a server that knows which one it has matched: no text is looked at. */
+    /** Decides by route without bonus orbs, for a server whose router has already matched it: no strings are read. */
     public Decision decideRoute(RouteId route, Token token) {
         return decideRoute(route, token, BonusOrbs.REFUSE);
     }
 
-    /** Decides by route, for a server that knows which one it has matched: no text is looked at. */
+    /** Decides by route, for a server whose router has already matched it: no strings are read. */
     public Decision decideRoute(RouteId route, Token token, BonusOrbs bonus) {
         return made(open().decideRoute(route, token, bonus));
     }
 
-    /** Decides by scope without bonus orbs, for a service whose routes the policy does not list. */
+    /** Decides by scope without bonus orbs, for a service whose routes are not in the policy. */
     public Decision decideScope(String scope, Token token) {
         return decideScope(scope, token, BonusOrbs.REFUSE);
     }
 
-    /** Decides by scope, for a service whose routes the policy does not list. */
+    /** Decides by scope, for a service whose routes are not in the policy. */
     public Decision decideScope(String scope, Token token, BonusOrbs bonus) {
         return made(open().decideScope(Text.ofRequest(scope, "scope"), token, bonus));
     }
@@ -170,7 +172,7 @@ public final class Engine implements Policy, AutoCloseable {
     /**
      * Decides every request of a batch, each with its own token.
      *
-     * @throws IllegalStateException if the requests have no tokens of their own
+     * @throws IllegalStateException if the requests have no tokens
      */
     public Decisions decide(Batch batch) {
         Objects.requireNonNull(batch, "batch");
@@ -178,15 +180,15 @@ public final class Engine implements Policy, AutoCloseable {
         return new Decisions(core.table, core.during(batch::decide));
     }
 
-    /** Decides every request of a batch, all with one token and without bonus orbs. */
+    /** Decides every request of a batch with the same token and without bonus orbs. */
     public Decisions decide(Batch batch, Token token) {
         return decide(batch, token, BonusOrbs.REFUSE);
     }
 
     /**
-     * Decides every request of a batch, all with one token.
+     * Decides every request of a batch with the same token.
      *
-     * @throws IllegalStateException if the requests have tokens of their own
+     * @throws IllegalStateException if the requests have their own tokens
      */
     public Decisions decide(Batch batch, Token token, BonusOrbs bonus) {
         Objects.requireNonNull(batch, "batch");
@@ -196,7 +198,7 @@ public final class Engine implements Policy, AutoCloseable {
         return new Decisions(core.table, core.during(engine -> batch.decide(engine, token, bonus)));
     }
 
-    /** Interns the scopes of a token, separated by spaces. Those that the policy does not have are dropped. */
+    /** Interns the scopes of a token, separated by spaces. Scopes that are not in the policy are dropped. */
     public ScopeSet scopeSet(String scopes) {
         byte[] text = Text.bytes(scopes, "scopes");
         NativeBuffer out = new NativeBuffer(8);
@@ -205,7 +207,7 @@ public final class Engine implements Policy, AutoCloseable {
         return new ScopeSet(out.bytes.getLong(0));
     }
 
-    /** Interns scopes that come one by one, as from a JSON array. A scope with a space in it is in no policy. */
+    /** Interns a list of scopes, for example from a JSON array. A scope that contains a space is in no policy. */
     public ScopeSet scopeSet(Collection<String> scopes) {
         return scopeSet(Text.joined(scopes));
     }
@@ -220,14 +222,14 @@ public final class Engine implements Policy, AutoCloseable {
         return open().table.digest();
     }
 
-    /** The policy's name, where it states one. */
+    /** The policy's name, if it has one. */
     public Optional<String> name() {
         return Optional.ofNullable(text("orbgate_engine_name"));
     }
 
     /**
-     * Whether the text of the policy ends in YAML's end marker, the line {@code ...}. A file that is still being written, or that
-     * was cut short, may be a valid policy with fewer routes. It lacks the marker: refuse it where you reload files that
+     * Whether the policy ends with YAML's end marker, the line {@code ...}. A file that is still being written, or was
+     * truncated, may be a valid policy with fewer routes, but lacks the marker: reject it if you reload files that
      * change.
      */
     public boolean hasEndMarker() {
@@ -235,8 +237,9 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * Whether that marker carries a seal, the digest of everything before it, as {@code orbgate fmt --seal} writes it. A text with
-     * a wrong seal is no policy, so a sealed one is the text that was sealed: neither cut short, nor a mixture of two versions.
+     * Whether the end marker carries a seal, the digest of everything before it, as written by {@code orbgate fmt
+     * --seal}. A policy with a wrong seal is invalid, so a sealed policy is exactly the text that was sealed: neither
+     * truncated nor a mixture of two versions.
      */
     public boolean isSealed() {
         return says("orbgate_engine_is_sealed");
@@ -256,12 +259,12 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * Answers a question about the policy: {@code check}, {@code diff}, {@code explain}, {@code lint}, {@code needs}, {@code reach},
-     * {@code table}, {@code unused} or {@code who}. Arguments and answer are JSON; the answer is what {@code orbgate QUESTION --json}
-     * prints.
+     * Answers a question about the policy: {@code check}, {@code diff}, {@code explain}, {@code lint}, {@code needs},
+     * {@code reach}, {@code table}, {@code unused} or {@code who}. Arguments and answer are JSON; the answer is the
+     * output of {@code orbgate QUESTION --json}.
      *
-     * @throws OrbgateException if there is no such question, or the arguments are not its own
-     * @throws PolicyException if {@code diff} gets a policy with errors
+     * @throws OrbgateException if the question does not exist, or has other arguments
+     * @throws PolicyException if the policy for {@code diff} has errors
      */
     public String ask(String question, String arguments) {
         byte[] name = Text.bytes(question, "question");
@@ -285,7 +288,7 @@ public final class Engine implements Policy, AutoCloseable {
         });
     }
 
-    /** One of the texts of the engine, by the function that gives it; null where there is none. */
+    /** A string of the engine, by the function that returns it; null if there is none. */
     private String text(String function) {
         return open().during(engine -> {
             NativeBuffer out = new NativeBuffer(16);
@@ -302,7 +305,7 @@ public final class Engine implements Policy, AutoCloseable {
         return open;
     }
 
-    /** The native engine, with the caller as one more owner. */
+    /** The native engine, with the caller as another owner. */
     Core share() {
         Core open = open();
         if (!open.own()) {
@@ -330,9 +333,9 @@ public final class Engine implements Policy, AutoCloseable {
     }
 
     /**
-     * Ends the use of this engine; every further call throws {@link IllegalStateException}. Where no other engine and no handle
-     * holds its policy, the memory is freed when the calls under way have ended, for which this does not wait. Decisions and scope
-     * sets stay as they are. Closing twice is fine.
+     * Closes this engine; every later call throws {@link IllegalStateException}. If no other engine and no handle holds
+     * its policy, the memory is freed when the running calls have returned; this does not wait for them. Decisions and
+     * scope sets stay valid. Closing twice is harmless.
      */
     @Override
     public void close() {

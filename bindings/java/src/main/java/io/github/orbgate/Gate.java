@@ -18,11 +18,11 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Protects a service: takes a request as it came, verifies its bearer token, decides and answers. Filters put it before a
- * service: {@link io.github.orbgate.httpserver.GateFilter}, and those of the modules for Servlet and Spring Boot.
+ * Protects a service: verifies the bearer token of a request, decides and answers. Filters connect it to servers:
+ * {@link io.github.orbgate.httpserver.GateFilter}, and those of the modules for Servlet and Spring Boot.
  *
- * <p>Any thread may ask, at any time. The issuers' keys are fetched in the background, when the first token comes and ahead of their
- * end. Only a request whose keys are not there yet waits, and a virtual thread leaves its carrier meanwhile.
+ * <p>It is safe to use from any thread. The issuers' keys are fetched in the background, on the first token and before
+ * they expire. Only a request whose keys are still missing waits; a virtual thread releases its carrier meanwhile.
  */
 public final class Gate implements Guard, AutoCloseable {
     private static final System.Logger LOGGER = new QuietLogger(System.getLogger(Gate.class.getName()));
@@ -46,11 +46,11 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * A gate with the usual settings.
+     * A gate with the default settings.
      *
-     * @param policy holds the policy in force: store another engine, and the next request is decided by it
-     * @param tokens which tokens count: the text of a token configuration
-     * @throws ConfigurationException if that has errors; it names each with its line and column
+     * @param policy holds the current policy: store another engine, and it decides the next request
+     * @param tokens the token configuration, which states which tokens are accepted
+     * @throws ConfigurationException if that has errors, with the line and column of each
      */
     public static Gate of(Handle policy, String tokens) {
         return builder(policy, tokens).build();
@@ -62,8 +62,8 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * The settings of a gate whose configuration of tokens is a stream, as of a resource of the program. It is read to its end,
-     * but no more of it than a configuration may have.
+     * The settings of a gate whose token configuration is a stream, for example of a resource. It reads to the end, but
+     * at most the maximum size of a configuration.
      *
      * @throws IOException if the stream cannot be read
      */
@@ -72,8 +72,9 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * The answer to a request. It waits only where keys must come first, and no longer than fetching them may take. It throws nothing
-     * that a caller or an issuer does: without an answer, as after {@link #close}, on an interrupt, or if the library fails, it is a 403.
+     * Answers a request. It waits only if keys must be fetched first, and only for the maximum duration of a fetch. It
+     * never throws because of a caller or an issuer. If there is no answer, for example after {@link #close}, on an
+     * interrupt, or if the library fails, it denies with a 403.
      */
     @Override
     public Answer ask(GateRequest request) {
@@ -81,8 +82,8 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * An allow if the router's template matches the paths of the allowed route, whatever policy is in force by now. Otherwise it asks
-     * again, and counts a denial.
+     * Allows if the router's template matches the paths of the allowed route, even if the policy has been replaced
+     * since. Otherwise it asks again, and counts a denial.
      */
     @Override
     public Answer askAgain(GateRequest request, Call allowed) {
@@ -94,15 +95,15 @@ public final class Gate implements Guard, AutoCloseable {
         return agrees ? Answer.of(allowed) : ask(request, answer -> !answer.isAllow());
     }
 
-    /** A route of a policy, and a router's template. */
+    /** A route of a policy, and the template of a router. */
     private record Pair(String route, String template) {}
 
-    /** Pairs that agree are compared once. A router has no others, unless requests are refused. */
+    /** Matching pairs are compared once. A router has no others, unless requests are denied. */
     private boolean agree(Pair pair) {
         return agreed.contains(pair) || Routes.agree(pair.route(), pair.template()) && agreed.add(pair);
     }
 
-    /** The answer, which is observed if it counts. */
+    /** The answer; observers receive it if it counts. */
     private Answer ask(GateRequest request, Predicate<Answer> counts) {
         Objects.requireNonNull(request, "request");
         Step step;
@@ -142,7 +143,7 @@ public final class Gate implements Guard, AutoCloseable {
                     return step;
                 }
                 keys.await(step);
-                // The policy may be a later one by now.
+                // The policy may have been replaced meanwhile.
                 next = policy.during((engine, table) ->
                         machine.resume(engine, table, step, System.currentTimeMillis(), keys.now()));
             } finally {
@@ -167,7 +168,7 @@ public final class Gate implements Guard, AutoCloseable {
         observe(() -> count.accept(counter, labels), saidUncounted, "decisions are not counted, because the counter fails", () -> {});
     }
 
-    /** Calls a function of the service. No answer depends on it: what it throws is logged once. */
+    /** Calls a function of the service. No answer depends on it: its first exception is logged. */
     private static void observe(Runnable observer, AtomicBoolean isSaid, String message, Runnable lost) {
         try {
             observer.run();
@@ -191,8 +192,8 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * Puts a new version of the policy in force, from a file: every later request is decided by it. The file must end in the end
-     * marker, so that half a file is never taken; otherwise, and if it has errors, the former policy stays.
+     * Loads a new version of the policy from a file, for all later requests. The file must end with the end marker, so
+     * that a partly written file is never used. Without it, or with errors, the previous policy stays in force.
      *
      * @throws PolicyException if it has errors or no end marker
      * @throws IOException if the file cannot be read
@@ -218,9 +219,9 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * Fetches every issuer's keys and waits for them, so that the first request need not.
+     * Fetches every issuer's keys and waits for them, so that the first request doesn't have to.
      *
-     * @return how they are then
+     * @return the state of the keys afterwards
      * @throws InterruptedException if this thread is interrupted while it waits
      */
     public List<IssuerKeys> warm() throws InterruptedException {
@@ -230,14 +231,14 @@ public final class Gate implements Guard, AutoCloseable {
         return keys();
     }
 
-    /** How each issuer's keys are, for logs and health checks. */
+    /** The state of each issuer's keys, for logs and health checks. */
     public List<IssuerKeys> keys() {
         return machine.status(keys.now());
     }
 
     /**
-     * Never again uses an issuer's key with this {@code kid}, even if the issuer still publishes it: for a key whose private half was
-     * stolen.
+     * Never uses an issuer's key with this {@code kid} again, even if the issuer still publishes it: for a key whose
+     * private half was stolen.
      *
      * @throws NoSuchElementException if the configuration has no such issuer
      */
@@ -246,7 +247,8 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * Forgets an issuer's keys: for an issuer that has withdrawn one before it expired. The next token waits for new ones.
+     * Discards an issuer's keys, for example after the issuer has withdrawn one before it expired. The next token waits
+     * for new keys.
      *
      * @throws NoSuchElementException if the configuration has no such issuer
      */
@@ -255,7 +257,7 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * Compares the routes of a service with those of the policy: at the start, and in tests.
+     * Compares the routes of a service with those of the policy. Call it at startup and in tests.
      *
      * @throws RoutesException if they differ
      */
@@ -267,8 +269,8 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /**
-     * Checks a policy that you are about to store in the handle of this gate by yourself: no path may fit both a public route and a
-     * route of the policy. {@link #reload} does the same.
+     * Checks a policy before you store it in the handle of this gate: no path may match both a public route and a route
+     * of the policy. {@link #reload} includes this check.
      *
      * @throws ConfigurationException if one does
      */
@@ -279,7 +281,7 @@ public final class Gate implements Guard, AutoCloseable {
         });
     }
 
-    /** Ends the gate: it cancels what is being fetched, and denies every further request. Closing twice is fine. */
+    /** Closes the gate: cancels running fetches, and denies every later request. Closing twice is harmless. */
     @Override
     public void close() {
         machine.close();
@@ -304,14 +306,15 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         private static HttpClient usualClient() {
-            // Issuers on this very machine would be asked for an upgrade to HTTP/2.
+            // Otherwise it would ask issuers on this machine for an upgrade to HTTP/2.
             return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
         }
 
         /**
-         * Who fetches the issuers' keys: your proxies, roots and timeouts.
+         * The client that fetches the issuers' keys, with your proxies, roots and timeouts.
          *
-         * @throws IllegalArgumentException if it follows redirects or keeps cookies: an issuer says itself where its keys are
+         * @throws IllegalArgumentException if it follows redirects or keeps cookies: only the issuer may state where
+         * its keys are
          */
         public Builder client(HttpClient client) {
             if (client.followRedirects() != HttpClient.Redirect.NEVER || client.cookieHandler().isPresent()) {
@@ -321,7 +324,7 @@ public final class Gate implements Guard, AutoCloseable {
             return this;
         }
 
-        /** What a denied caller is told in {@code WWW-Authenticate}; {@code Bearer} by default. */
+        /** The content of {@code WWW-Authenticate} on a denial; {@code Bearer} by default. */
         public Builder challenge(Challenge challenge) {
             this.challenge = Objects.requireNonNull(challenge, "challenge");
             return this;
@@ -340,26 +343,27 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Routes that need no token, as {@code GET /healthz} or {@code GET /docs/{page}}: they are allowed with the reason {@code
-         * public_route} before a token is read, by the same rules for paths. No path may fit both a public route and a route of the
-         * policy. {@code HEAD} is a method of its own.
+         * Routes that need no token, such as {@code GET /healthz} or {@code GET /docs/{page}}: they are allowed with
+         * the reason {@code public_route} before a token is read, by the same rules for paths. No path may match both a
+         * public route and a route of the policy. {@code HEAD} must be listed separately.
          */
         public Builder publicRoutes(List<String> routes) {
             publicRoutes = List.copyOf(routes);
             return this;
         }
 
-        /** What becomes of CORS preflight requests; they are denied by default. */
+        /** How to answer CORS preflight requests; denied by default. */
         public Builder corsPreflight(CorsPreflight preflight) {
             corsPreflight = Objects.requireNonNull(preflight, "preflight");
             return this;
         }
 
         /**
-         * Counts: it gets the name of a counter to add one to, and its labels, whose values are codes and templates, never a path,
-         * and nothing of a token. What it throws changes no answer, and is logged once. {@code orbgate_decisions_total} has {@code decision}, {@code reason} and {@code route},
-         * {@code orbgate_tokens_refused_total} {@code reason}, {@code orbgate_misrouted_total} {@code route} and {@code matched},
-         * {@code orbgate_policy_loads_total} {@code result}.
+         * Receives the name of each counter to increment, with its labels, whose values are codes and templates, never
+         * a path or a part of a token. An exception changes no answer, and is logged once. {@code
+         * orbgate_decisions_total} has the labels {@code decision}, {@code reason} and {@code route}, {@code
+         * orbgate_tokens_refused_total} {@code reason}, {@code orbgate_misrouted_total} {@code route} and {@code
+         * matched}, and {@code orbgate_policy_loads_total} {@code result}.
          */
         public Builder count(BiConsumer<String, Map<String, String>> count) {
             this.count = Objects.requireNonNull(count, "count");
@@ -367,8 +371,8 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Gets a line of JSON for each decision. Requests wait for it. What it throws changes no answer: it is logged once, and the line
-         * counts in {@code orbgate_audit_lost_total}.
+         * Receives a line of JSON for each decision. Requests wait for it. An exception changes no answer: it is logged
+         * once, and the line counts in {@code orbgate_audit_lost_total}.
          */
         public Builder audit(Consumer<String> audit) {
             this.audit = Objects.requireNonNull(audit, "audit");
@@ -376,7 +380,7 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Makes the gate. Nothing is fetched before the first token: see {@link Gate#warm}.
+         * Creates the gate. Nothing is fetched before the first token: see {@link Gate#warm}.
          *
          * @throws ConfigurationException if the configuration of tokens, the challenge or a public route has errors, or if a path
          *     fits both a public route and a route of the policy

@@ -7,11 +7,11 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A request as it came over the wire: nothing of it is decoded, stripped or joined.
+ * A request as received over the wire: nothing is decoded, stripped or joined.
  *
  * @param method the method
- * @param target path and query, as they are in the request line
- * @param authorization every value of {@code Authorization}, one item a line of the header
+ * @param target path and query, as in the request line
+ * @param authorization every value of {@code Authorization}, one item per header line
  * @param headerNames the names of all headers, or at least those that contain {@code method}: a header can override the method
  * @param upgrade every value of {@code Upgrade}: a request that lists {@code h2c} is denied
  * @param origin every value of {@code Origin}
@@ -45,9 +45,9 @@ public record GateRequest(
     }
 
     /**
-     * A request without bonus orbs, where no router is outside the gate.
+     * A request without bonus orbs, without a router outside the gate.
      *
-     * @param headers the values of each header, one item a line of the header; names in any letter case
+     * @param headers the values of each header, one item per header line; names in any case
      */
     public GateRequest(String method, String target, Map<String, ? extends Collection<String>> headers) {
         this(
@@ -69,12 +69,12 @@ public record GateRequest(
                 .toList();
     }
 
-    /** The same, which a router has taken to the route of this template; no text where it does not say. */
+    /** The same request, which a router has routed to this template; an empty string if the router exposes none. */
     public GateRequest matched(String template) {
         return with(Optional.of(template), bonus);
     }
 
-    /** The same with bonus orbs or without. */
+    /** The same request, with or without bonus orbs. */
     public GateRequest bonus(BonusOrbs bonus) {
         return with(matched, bonus);
     }
@@ -84,7 +84,7 @@ public record GateRequest(
                 method, target, authorization, headerNames, upgrade, origin, accessControlRequestMethod, matched, bonus);
     }
 
-    /** Method and target: nothing of a token. */
+    /** Method and target, without any part of a token. */
     @Override
     public String toString() {
         return method + " " + target;

@@ -1,16 +1,16 @@
 package io.github.orbgate;
 
-/** What answers requests as they came: a {@link Gate}, or a fake of a test's own, with {@link Answer#of} for its answers. */
+/** Answers requests: a {@link Gate}, or a fake in tests that returns {@link Answer#of}. */
 @FunctionalInterface
 public interface Guard {
     /** The answer to a request. */
     Answer ask(GateRequest request);
 
     /**
-     * The answer to a request that was allowed, once a router has chosen its handler. A gate counts it only if it is a denial.
+     * Answers a request that was allowed, after a router has chosen its handler. A gate counts only denials here.
      *
-     * @param request the same request, with what the router has taken: {@link GateRequest#matched()}
-     * @param allowed what came of asking before
+     * @param request the same request with the router's template: {@link GateRequest#matched()}
+     * @param allowed the result of the first question
      */
     default Answer askAgain(GateRequest request, Call allowed) {
         return ask(request);

@@ -4,10 +4,11 @@ import java.util.Objects;
 import java.util.function.BiFunction;
 
 /**
- * Holds an engine's policy, for hot reload: readers never wait, and every decision comes from exactly one policy. A
- * handle owns what it holds by itself: closing the engine does not take it out.
+ * Holds a policy that can be replaced at run time: readers never wait, and each decision comes from exactly one
+ * policy. A handle owns its policy: closing the engine does not remove it.
  *
- * <p>A {@link ScopeSet} holds nothing for another policy than its own, so a token's text is the safe choice here.
+ * <p>A {@link ScopeSet} is empty for other policies than its own, so tokens with strings are the safe choice
+ * here.
  */
 public final class Handle implements Policy {
     private volatile Core core;
@@ -18,8 +19,8 @@ public final class Handle implements Policy {
     }
 
     /**
-     * Puts another engine's policy in. Calls under way end with the one they began with, which is then freed unless an
-     * engine holds it, too. Close this engine if there is no other use for it.
+     * Replaces the policy. Running calls finish with the previous one, which is then freed unless an engine holds it
+     * too. Close the engine if you don't use it otherwise.
      */
     public void store(Engine engine) {
         Core next = Objects.requireNonNull(engine, "engine").share();
@@ -31,7 +32,7 @@ public final class Handle implements Policy {
         replaced.disown();
     }
 
-    /** The current engine, for several questions to one policy: close it after them. */
+    /** The current engine, for several questions to the same policy. Close it afterwards. */
     public Engine load() {
         Core now = core;
         while (!now.own()) {
@@ -40,7 +41,7 @@ public final class Handle implements Policy {
         return new Engine(now);
     }
 
-    /** A call with the current engine, and the table of its policy. */
+    /** A call with the current engine and the table of its policy. */
     <T> T during(BiFunction<Long, Table, T> call) {
         while (true) {
             Core now = core;

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How the keys of one issuer are.
+ * The state of an issuer's keys.
  *
- * @param issuer who it is
- * @param count how many keys there are to use; with none, every token of the issuer is refused
- * @param age how long ago they were fetched; empty if there are none
+ * @param issuer the issuer
+ * @param count the number of usable keys; with 0, every token of the issuer is rejected
+ * @param age the time since they were fetched; empty if there are none
  * @param failure why the last attempt failed, if it did
- * @param warnings the keys that were left out, and why
+ * @param warnings the keys that were left out, with reasons
  */
 public record IssuerKeys(String issuer, int count, Optional<Duration> age, Optional<String> failure, List<String> warnings) {
 

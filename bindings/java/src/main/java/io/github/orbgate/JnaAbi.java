@@ -5,7 +5,7 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 
-/** By JNA's direct mapping, for a JDK without the Foreign Function and Memory API. */
+/** Calls through JNA's direct mapping, for a JDK without the Foreign Function and Memory API. */
 final class JnaAbi implements Abi {
     private final NativeLibrary library;
 

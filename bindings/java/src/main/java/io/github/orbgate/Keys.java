@@ -17,18 +17,18 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** Fetches the issuers' keys in the background, and wakes who waits for them. */
+/** Fetches the issuers' keys in the background, and wakes the threads that wait for them. */
 final class Keys {
     private final Machine machine;
     private final HttpClient client;
     private final System.Logger logger;
     private final long start = System.nanoTime();
-    /** What is under way. */
+    /** Running requests. */
     private final Set<CompletableFuture<?>> running = ConcurrentHashMap.newKeySet();
-    // A lock, and not a monitor: a virtual thread that waits leaves its carrier to others.
+    // A lock instead of a monitor, so that a waiting virtual thread releases its carrier.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
-    /** Attempts under way. */
+    /** Running attempts. */
     private int attempts;
 
     private volatile boolean isClosed;
@@ -39,12 +39,12 @@ final class Keys {
         this.logger = logger;
     }
 
-    /** The time on a clock that nobody sets. */
+    /** The time of a monotonic clock. */
     long now() {
         return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
     }
 
-    /** Starts what there is to fetch; nobody waits for it here. */
+    /** Starts all due fetches, without waiting for them. */
     void fetch() {
         for (Machine.Fetch next = machine.nextFetch(now()); next != null; next = machine.nextFetch(now())) {
             lock.lock();
@@ -57,14 +57,14 @@ final class Keys {
         }
     }
 
-    /** Fetches what an attempt needs, to its end. */
+    /** Completes all fetches of an attempt. */
     private void run(Machine.Fetch fetch) {
         CompletableFuture<HttpResponse<byte[]>> sent = send(fetch);
         running.add(sent);
         if (isClosed) {
-            sent.cancel(true); // What began while the gate closed may be missing from what it cancelled.
+            sent.cancel(true); // It may have started too late for close() to cancel it.
         }
-        // The limit is for the whole of it, and not only for its beginning; the connection is closed at the end of the time.
+        // The limit applies to the whole exchange, not only to its beginning; afterwards, the connection is closed.
         CompletableFuture<HttpResponse<byte[]>> timed = sent.copy().orTimeout(fetch.timeoutMs(), TimeUnit.MILLISECONDS);
         timed.whenComplete((response, problem) -> {
             sent.cancel(true);
@@ -130,12 +130,12 @@ final class Keys {
         }
     }
 
-    /** Waits until what a step waits for is over. */
+    /** Waits until a step can be resumed. */
     void await(Step step) throws InterruptedException {
         await(step.untilMs, () -> machine.isOver(step, now()));
     }
 
-    /** Waits until nothing is under way. */
+    /** Waits until nothing is running. */
     void awaitAll() throws InterruptedException {
         await(Long.MAX_VALUE, () -> attempts == 0);
     }
@@ -154,7 +154,7 @@ final class Keys {
         }
     }
 
-    /** Ends what is under way, and every wait. */
+    /** Ends all requests and all waits. */
     void close() {
         isClosed = true;
         running.forEach(sent -> sent.cancel(true));
@@ -166,7 +166,7 @@ final class Keys {
         }
     }
 
-    /** A URL that the client does not take. */
+    /** A URL that the client rejects. */
     private static final class BadUrlException extends IOException {
         private static final long serialVersionUID = 1;
 

@@ -7,9 +7,9 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The native library: found, loaded and checked when it is first needed. */
+/** The native library: found, loaded and checked on first use. */
 final class Library {
-    /** The property that names the library's file. */
+    /** The property with the path of the library. */
     static final String PROPERTY = "orbgate.library";
 
     /** Found before anything is loaded. */
@@ -17,17 +17,17 @@ final class Library {
 
     static final Abi ABI = load();
 
-    /** Frees what nobody can reach any more. */
+    /** Frees objects that are no longer reachable. */
     static final Cleaner CLEANER = Cleaner.create();
 
     private Library() {}
 
-    /** What is loaded: a file, or a name for the system to find. */
+    /** What is loaded: a file, or a name that the system resolves. */
     static String path() {
         return path;
     }
 
-    /** The file that the property, the library path or the jar gives; or else its name, for the system to find. */
+    /** The file from the property, the library path or the jar; otherwise the name for the system to resolve. */
     private static String find() {
         String stated = System.getProperty(PROPERTY);
         if (stated != null) {
@@ -44,8 +44,8 @@ final class Library {
     }
 
     /**
-     * The way into the library. If there is none, every call throws the reason. An exception thrown from here would reach the first
-     * caller inside an error of the class loader, and the other callers not at all.
+     * The interface to the library. If there is none, every call throws the reason. An exception thrown from here would
+     * reach only the first caller, wrapped in an error of the class loader.
      */
     private static Abi load() {
         try {
@@ -86,7 +86,7 @@ final class Library {
         return (Abi) Proxy.newProxyInstance(Library.class.getClassLoader(), abi, refuse);
     }
 
-    /** What should be loaded; and where it was searched, unless a file was found. */
+    /** The library to load; and the searched locations, unless a file was found. */
     private static String failure() {
         String path = path();
         String what = "cannot load the orbgate library `" + path + "`";
@@ -101,7 +101,7 @@ final class Library {
                 + PROPERTY + "=FILE)";
     }
 
-    /** The better way, if this Java has it. */
+    /** The faster implementation, if this Java supports it. */
     private static Abi open() throws ReflectiveOperationException {
         if (!System.getProperty("sun.arch.data.model", "64").equals("64")) {
             throw new OrbgateException("only a 64-bit Java can use the library");

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** A body that is read no further than this many bytes: a longer one fails. */
+/** Reads a body of at most this many bytes: a longer one fails. */
 final class LimitedBody implements BodySubscriber<byte[]> {
     private final long most;
     private final ByteArrayOutputStream read = new ByteArrayOutputStream();
@@ -55,7 +55,7 @@ final class LimitedBody implements BodySubscriber<byte[]> {
         body.complete(read.toByteArray());
     }
 
-    /** The answer is too large. */
+    /** The response is too large. */
     static final class TooLargeException extends IOException {
         private static final long serialVersionUID = 1;
 

@@ -14,14 +14,14 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * The native gate: rules and keys, without network and clock. It is freed as soon as it is closed and the last call has ended.
- * After {@link #close} every call throws {@link IllegalStateException}. Times are milliseconds.
+ * The native gate: policy and keys, without network and clock. It is freed once it is closed and the last call has
+ * returned. After {@link #close}, every call throws {@link IllegalStateException}. Times are in milliseconds.
  */
 final class Machine {
-    /** Larger buffers are not kept: hardly a request needs them. */
+    /** Larger buffers are not kept: few requests need them. */
     private static final int MOST_KEPT = 64 << 10;
 
-    /** Where a buffer has the pointer that a call writes, what the step says, and then arrays and texts. */
+    /** The offset in a buffer for the output pointer of a call, followed by the step's info, and then arrays and strings. */
     private static final int OUT = Layout.GateRequest.SIZE;
 
     private static final int INFO = OUT + 8;
@@ -29,7 +29,7 @@ final class Machine {
 
     private final long gate;
     private final AtomicBoolean isClosed = new AtomicBoolean();
-    /** The calls under way, and one more until it is closed. */
+    /** The number of running calls, plus one until it is closed. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final Cleaner.Cleanable free;
@@ -38,7 +38,7 @@ final class Machine {
     /** A URL to fetch, for an attempt. */
     record Fetch(long attempt, String url, int timeoutMs, long maxBytes) {}
 
-    /** What came of a fetch. */
+    /** The result of a fetch. */
     record Fetched(int status, String cacheControl, byte[] body) {}
 
     Machine(byte[] tokens, int flags, Challenge challenge, List<String> publicRoutes, CorsPreflight preflight) {
@@ -57,7 +57,7 @@ final class Machine {
         free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_gate_free", made));
     }
 
-    /** Checks that no path fits both a public route and a route of the engine's policy. */
+    /** Checks that no path matches both a public route and a route of the engine's policy. */
     void checkEngine(long engine) {
         during(0, buffer -> {
             buffer.bytes.putLong(OUT, 0);
@@ -107,7 +107,7 @@ final class Machine {
         return options;
     }
 
-    /** A call, with a buffer of at least this many bytes after the struct of a request and what a step says. */
+    /** Makes a call with a buffer of at least this many bytes after the request's struct and the step's info. */
     private <T> T during(int room, Call<T> call) {
         if (isClosed.get() || users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
             throw new IllegalStateException("the gate is closed");
@@ -148,7 +148,7 @@ final class Machine {
         return users.get() == 0;
     }
 
-    /** Asks about a request, to be decided by this engine. */
+    /** Answers a request with this engine. */
     Step ask(long engine, Table table, GateRequest request, boolean hasAudit, long unixMs, long monotonicMs) {
         byte[] method = Text.ofRequest(request.method(), "method");
         byte[] target = Text.ofRequest(request.target(), "target");
@@ -179,7 +179,7 @@ final class Machine {
         });
     }
 
-    /** What a request says of headers: where its struct has the array of texts and their count. */
+    /** The headers of a request: where its struct has the array of strings and their number. */
     private record Header(int array, int count, Function<GateRequest, List<String>> values) {}
 
     private static final List<Header> HEADERS = List.of(
@@ -203,7 +203,7 @@ final class Machine {
                 .orElse(Layout.MATCHED_NOTHING);
     }
 
-    /** Asks again when a wait is over. It takes the step. */
+    /** Resumes after a wait. It consumes the step. */
     Step resume(long engine, Table table, Step step, long unixMs, long monotonicMs) {
         return during(0, buffer -> step(
                 Library.ABI.call(
@@ -226,7 +226,7 @@ final class Machine {
         });
     }
 
-    /** Asks for every issuer's keys. */
+    /** Requests every issuer's keys. */
     void warm(long monotonicMs) {
         during(0, buffer -> {
             Core.check(Library.ABI.call("orbgate_gate_warm", gate, monotonicMs));
@@ -234,7 +234,7 @@ final class Machine {
         });
     }
 
-    /** What to fetch next; null where there is nothing. */
+    /** The next fetch; null if there is none. */
     Fetch nextFetch(long monotonicMs) {
         return during(0, buffer -> {
             Core.check(Library.ABI.nextFetch(gate, monotonicMs, buffer.address + OUT));
@@ -242,7 +242,7 @@ final class Machine {
         });
     }
 
-    /** Reports what a fetch has brought. What to fetch next for the same attempt; null: it is over. */
+    /** Reports the result of a fetch. Returns the next fetch of the same attempt, or null when it is over. */
     Fetch fetched(long attempt, Fetched came, long monotonicMs) {
         byte[] control = Text.ofRequest(came.cacheControl(), "cacheControl");
         byte[] body = came.body();
@@ -262,7 +262,7 @@ final class Machine {
         });
     }
 
-    /** Reports that a fetch has failed, for the reason of a {@code Layout.FETCH_} number. */
+    /** Reports that a fetch has failed, with a {@code Layout.FETCH_} number as the reason. */
     void fetchFailed(long attempt, int failure, long monotonicMs) {
         during(0, buffer -> {
             Core.check(Library.ABI.call("orbgate_gate_fetch_failed", gate, attempt, failure, monotonicMs));
@@ -270,7 +270,7 @@ final class Machine {
         });
     }
 
-    /** Reads the fetch that a call has given, and frees it. */
+    /** Reads the fetch that a call has returned, and frees it. */
     private static Fetch fetch(NativeBuffer buffer) {
         long fetch = buffer.bytes.getLong(OUT);
         if (fetch == 0) {
@@ -289,7 +289,7 @@ final class Machine {
         }
     }
 
-    /** {@code orbgate_gate_revoke} and {@code orbgate_gate_forget}: each takes texts, the first of them an issuer. */
+    /** {@code orbgate_gate_revoke} and {@code orbgate_gate_forget}: both accept strings, the first of which is an issuer. */
     void withIssuer(String function, String issuer, Optional<String> kid) {
         byte[] first = Text.bytes(issuer, "issuer");
         byte[] second = kid.map(text -> Text.bytes(text, "kid")).orElse(null);
@@ -302,7 +302,7 @@ final class Machine {
         Core.check(status);
     }
 
-    /** How each issuer's keys are. */
+    /** The state of each issuer's keys. */
     List<IssuerKeys> status(long monotonicMs) {
         return during(0, buffer -> {
             Core.check(Library.ABI.call("orbgate_gate_status", gate, buffer.address + OUT));

@@ -4,18 +4,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** Memory that the library can read and write, all zeros at first; the collector takes it back. */
+/** Memory that the library can read and write, initially zero; freed by the garbage collector. */
 final class NativeBuffer {
     final ByteBuffer bytes;
     final long address;
 
     NativeBuffer(int size) {
-        // An empty buffer has no address, and the library refuses a null pointer in some calls.
+        // An empty buffer has no address, and some calls of the library reject a null pointer.
         bytes = ByteBuffer.allocateDirect(Math.max(size, 1)).order(ByteOrder.nativeOrder());
         address = Library.ABI.address(bytes);
     }
 
-    /** A struct that begins with its size. */
+    /** A struct that starts with its size. */
     static NativeBuffer struct(int size) {
         NativeBuffer buffer = new NativeBuffer(size);
         buffer.bytes.putInt(0, size);
@@ -23,7 +23,7 @@ final class NativeBuffer {
     }
 
     /**
-     * This buffer, or a larger one that begins with its used bytes.
+     * This buffer, or a larger one that starts with its used bytes.
      *
      * @throws IllegalStateException if it would have more than 2 GiB
      */
@@ -39,7 +39,7 @@ final class NativeBuffer {
         return larger;
     }
 
-    /** The {@code OrbgateStr} at an offset; null where it has no text. */
+    /** The {@code OrbgateStr} at an offset; null if it has no string. */
     String text(int offset) {
         long data = bytes.getLong(offset + Layout.Str.DATA);
         if (data == 0) {

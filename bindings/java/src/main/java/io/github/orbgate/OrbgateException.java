@@ -1,6 +1,6 @@
 package io.github.orbgate;
 
-/** A call that failed, and so decided nothing. Deny where you catch it. */
+/** A call failed, so nothing was decided. Deny where you catch it. */
 public class OrbgateException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

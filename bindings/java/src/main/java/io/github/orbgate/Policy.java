@@ -1,15 +1,15 @@
 package io.github.orbgate;
 
 /**
- * What answers requests: an {@link Engine}, a {@link Handle}, or a fake of a test's own, with {@link Decision#of} for its answers.
- * Methods and targets are those of the request line as they came over the wire, neither decoded nor normalised.
+ * Decides requests: an {@link Engine}, a {@link Handle}, or a fake in tests that returns {@link Decision#of}. Pass
+ * methods and targets as received in the request line, neither decoded nor normalised.
  */
 @FunctionalInterface
 public interface Policy {
-    /** Decides a request that is there in bytes. A caller that catches what this throws must deny. */
+    /** Decides a request given as bytes. Deny where you catch an exception. */
     Decision decide(byte[] method, byte[] target, Token token, BonusOrbs bonus);
 
-    /** Decides a request. Of a text of more than 65,536 characters the beginning is read: it is denied for its length. */
+    /** Decides a request. Only the beginning of a string of more than 65,536 characters is read: its length denies it. */
     default Decision decide(String method, String target, Token token, BonusOrbs bonus) {
         return decide(Text.ofRequest(method, "method"), Text.ofRequest(target, "target"), token, bonus);
     }

@@ -5,7 +5,7 @@ import static java.util.stream.Collectors.joining;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A policy that cannot be used. It names every error; the message has a line for each. */
+/** An invalid policy. The message has a line for each error. */
 public final class PolicyException extends DiagnosticsException {
     private static final long serialVersionUID = 1;
 
@@ -13,7 +13,7 @@ public final class PolicyException extends DiagnosticsException {
         super(message, line, column, diagnostics);
     }
 
-    /** The same, of a file. */
+    /** The same, with the path of its file. */
     PolicyException in(Path path) {
         String message = getMessage().lines().map(line -> path + ":" + line).collect(joining("\n"));
         return new PolicyException(message, line(), column(), diagnostics());

@@ -8,7 +8,7 @@ import java.util.List;
 final class Problem {
     private Problem() {}
 
-    /** Throws what a call has left in the error that it gives, and frees that; or else what its status says, if it is not OK. */
+    /** Throws the error that a call has returned, and frees it; without one, an exception for its status if that is not OK. */
     static void check(int status, long error) throws IOException {
         if (error == 0) {
             Core.check(status);
@@ -34,7 +34,7 @@ final class Problem {
         }
     }
 
-    /** What a call that reads no file cannot throw. */
+    /** For a call that reads no file and so cannot throw this. */
     static OrbgateException withoutFile(IOException impossible) {
         return new OrbgateException("a text needs no file", impossible);
     }

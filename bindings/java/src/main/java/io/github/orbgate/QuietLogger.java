@@ -2,7 +2,7 @@ package io.github.orbgate;
 
 import java.util.ResourceBundle;
 
-/** A logger that never throws, as some do if their file cannot be written: no answer depends on it. */
+/** A logger that never throws, unlike those that fail if their file cannot be written: no answer depends on it. */
 final class QuietLogger implements System.Logger {
     private final System.Logger logger;
 

@@ -2,9 +2,9 @@ package io.github.orbgate;
 
 import java.util.Locale;
 
-/** Why a request was allowed or denied. Numbers and words are frozen. */
+/** Why a request was allowed or denied. Numbers and names are frozen. */
 public enum Reason {
-    /** One of a later release, which only its effect tells: see {@link Decision#isAllow}. As a denial, status 403. */
+    /** A reason of a later release; only its effect is known: see {@link Decision#isAllow}. As a denial, status 403. */
     UNKNOWN(Layout.DEFAULT_HTTP_STATUS),
     // cargo xtask codes: codes
     /** The request has no single, safe spelling. Status 400. */
@@ -39,18 +39,18 @@ public enum Reason {
         this.httpStatus = httpStatus;
     }
 
-    /** The constant of the library's number, which is its index. */
+    /** The constant with the library's number, which is its index. */
     static Reason of(int number) {
         return number < VALUES.length ? VALUES[number] : UNKNOWN;
     }
 
-    /** The word that every language has for it, as in {@code scope_missing}. */
+    /** The name in every language, for example {@code scope_missing}. */
     @Override
     public String toString() {
         return word;
     }
 
-    /** The HTTP status of a denial for this reason; 0 for the reasons that allow. */
+    /** The HTTP status of a denial with this reason; 0 for reasons that allow. */
     public int httpStatus() {
         return httpStatus;
     }

@@ -4,16 +4,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A method and a path that a policy has, and what a call of it needs.
+ * A method and a path of a policy, and the requirements of its calls.
  *
  * @param id for {@link Engine#decideRoute}
- * @param method as in {@code GET}
- * @param template the path, the api's base path included, as in {@code /api/v1/external/voxies/{voxieId}}
+ * @param method for example {@code GET}
+ * @param template the path including the base path of the API, for example {@code
+ * /api/v1/external/voxies/{voxieId}}
  * @param scope the scope that a call needs
- * @param api the api that the route is in
- * @param methods all that the template declares, in alphabetical order
- * @param charge what an allowed call consumes, without bonus orbs; none where the policy states no orb column
- * @param line the line of the route in the policy's text, from 1
+ * @param api the API of the route
+ * @param methods all methods that the template declares, in alphabetical order
+ * @param charge what an allowed call consumes, without bonus orbs; empty if the policy has no orb column
+ * @param line the line of the route in the policy file, from 1
  * @param column the column in characters, from 1
  */
 public record Route(

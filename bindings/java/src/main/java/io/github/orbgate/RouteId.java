@@ -1,9 +1,10 @@
 package io.github.orbgate;
 
 /**
- * The id of a route, to decide by: see {@link Engine#findRoute}. An id of another policy denies as {@code no_route}.
+ * The id of a route, to decide by: see {@link Engine#findRoute}. An id of another policy is denied as {@code
+ * no_route}.
  *
- * <p>The same in every process.
+ * <p>It is the same in every process.
  *
  * @param high the upper 64 bits
  * @param low the lower 64 bits

@@ -6,13 +6,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The routes of a service against those of a policy. */
+/** Compares the routes of a service with those of a policy. */
 final class Routes {
     private Routes() {}
 
-    /** Whether a route of a policy matches the same paths as a template of a router: a policy of that one route, compared. */
+    /** Whether a route of a policy matches the same paths as a router's template: compares with a policy of only that route. */
     static boolean agree(String route, String template) {
-        // Of a policy with `trailing_slash: always`: the policy of the comparison has no such slash.
+        // From a policy with `trailing_slash: always`; the policy of the comparison has no such
+        // slash.
         boolean endsInSlash = route.endsWith("/") && !route.endsWith(" /");
         if (endsInSlash != (template.endsWith("/") && !template.equals("/"))) {
             return false;
@@ -32,7 +33,7 @@ final class Routes {
         }
     }
 
-    /** With the public routes of a gate, or with none for 0. */
+    /** With the public routes of a gate; 0 means none. */
     static void check(long gate, long engine, List<ServiceRoute> routes) {
         List<byte[]> methods = routes.stream().map(route -> Text.ofRequest(route.method(), "method")).toList();
         List<byte[]> templates = routes.stream().map(route -> Text.ofRequest(route.template(), "template")).toList();

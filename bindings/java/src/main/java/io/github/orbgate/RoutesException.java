@@ -14,10 +14,10 @@ public final class RoutesException extends OrbgateException {
     private final transient List<String> unserved;
 
     /**
-     * A route that the policy lacks: no gate protects it.
+     * A route that is missing in the policy, so that no gate protects it.
      *
-     * @param route as in {@code GET /users/export}
-     * @param decidedAs the policy's route that decides its requests; empty where they are denied
+     * @param route for example {@code GET /users/export}
+     * @param decidedAs the policy's route that decides its requests; empty if they are denied
      */
     public record Undeclared(String route, Optional<String> decidedAs) {
         private String line() {
@@ -37,12 +37,12 @@ public final class RoutesException extends OrbgateException {
         this.unserved = List.copyOf(unserved);
     }
 
-    /** The routes that the policy lacks. */
+    /** The routes that are missing in the policy. */
     public List<Undeclared> undeclared() {
         return undeclared == null ? List.of() : undeclared;
     }
 
-    /** The routes that the service lacks, which is harmless where several services share a policy. */
+    /** The routes that are missing in the service, which is harmless if several services share a policy. */
     public List<String> unserved() {
         return unserved == null ? List.of() : unserved;
     }

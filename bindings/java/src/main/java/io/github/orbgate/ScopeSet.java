@@ -1,9 +1,9 @@
 package io.github.orbgate;
 
 /**
- * A token's scopes, interned once for many decisions: see {@link Engine#scopeSet}. It belongs to the policy of the engine
- * that made it; with an engine of another policy it holds nothing, so that decisions deny. Immutable; its memory, a
- * few bytes, is given back when nothing refers to it any more.
+ * A token's scopes, interned once for many decisions: see {@link Engine#scopeSet}. It belongs to the policy of the
+ * engine that created it; an engine of another policy treats it as empty, and denies. Immutable; its few bytes of
+ * memory are freed once it is unreachable.
  */
 public final class ScopeSet {
     final long pointer;

@@ -1,9 +1,9 @@
 package io.github.orbgate;
 
 /**
- * A route of a service, as its router writes it.
+ * A route of a service, as written in its router.
  *
- * @param method as in {@code GET}
- * @param template as in {@code /users/{id}}
+ * @param method for example {@code GET}
+ * @param template for example {@code /users/{id}}
  */
 public record ServiceRoute(String method, String template) {}

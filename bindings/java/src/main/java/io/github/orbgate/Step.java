@@ -3,21 +3,21 @@ package io.github.orbgate;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What comes of a question to a gate: an answer, or a wait for keys. */
+/** The result of a question to a gate: an answer, or a wait for keys. */
 final class Step {
-    /** The native step while it waits and this owns it; 0 otherwise. */
+    /** The native step while it waits and this object owns it; 0 otherwise. */
     private long pointer;
 
-    /** When the wait is over at the latest, on the monotonic clock. */
+    /** The latest end of the wait, on the monotonic clock. */
     final long untilMs;
 
     /** Null while it waits. */
     final Answer answer;
 
-    /** Where the router went instead of the allowed route; null where they agree. */
+    /** The template that the router has chosen instead of the allowed route; null if they agree. */
     final String misrouted;
 
-    /** A line for an audit; null where none was asked for. */
+    /** An audit line; null if none was requested. */
     final String audit;
 
     private Step(long pointer, long untilMs, Answer answer, String misrouted, String audit) {
@@ -33,14 +33,14 @@ final class Step {
         return pointer;
     }
 
-    /** The native step, for a call that takes it. */
+    /** The native step, for a call that consumes it. */
     long take() {
         long taken = pointer;
         pointer = 0;
         return taken;
     }
 
-    /** Frees the native step, unless it has been taken. */
+    /** Frees the native step, unless a call has consumed it. */
     void drop() {
         if (pointer != 0) {
             Library.ABI.stepFree(take());
@@ -51,7 +51,7 @@ final class Step {
         return answer == null;
     }
 
-    /** Takes over a step that the library has just made. The buffer has room for what it says, from this offset on. */
+    /** Takes ownership of a new step of the library. The buffer has room for its info, from this offset on. */
     static Step of(long pointer, Table table, NativeBuffer scratch, int info) {
         boolean isKept = false;
         try {

@@ -11,35 +11,35 @@ import java.util.stream.Collectors;
 final class Text {
     private Text() {}
 
-    /** Each is refused for its length alone if it is longer: a method, a path, a scope. */
+    /** A longer method, path or scope is denied for its length alone. */
     private static final int MOST_OF_A_REQUEST = 1 << 16;
 
     /** The largest array that every Java can make. */
     private static final int MOST_BYTES = Integer.MAX_VALUE - 8;
 
     /**
-     * UTF-8. A lone surrogate has no UTF-8: it becomes a byte that UTF-8 does not have, so that the
-     * engine refuses it. Java's own encoder would turn it into a question mark, which has a meaning in a target.
+     * Encodes UTF-8. A lone surrogate becomes a byte that never occurs in UTF-8, so that the engine rejects it.
+     * Java's own encoder would write a question mark, which has a meaning in a target.
      *
-     * @throws IllegalArgumentException if that has more bytes than an array can have
+     * @throws IllegalArgumentException if the result has more bytes than an array can have
      */
     static byte[] bytes(String text, String name) {
         Objects.requireNonNull(text, name);
-        // Java's encoder makes room for three bytes a character, and does not check that there can be as many.
+        // Java's encoder allocates three bytes per character, without checking for overflow.
         return text.length() <= MOST_BYTES / 3 ? encoded(text, name) : others(text, name);
     }
 
-    /** A method, target, template or scope. Of a longer one the beginning is enough: it is refused for its length, too. */
+    /** A method, target, template or scope. The beginning of a longer one is enough: its length still denies it. */
     static byte[] ofRequest(String text, String name) {
         return bytes(beginning(text, name, MOST_OF_A_REQUEST), name);
     }
 
-    /** A policy. Of a longer one the beginning is enough: it is refused for its length, too. */
+    /** A policy. The beginning of a longer one is enough: it is still rejected for its length. */
     static byte[] ofPolicy(String text, String name) {
         return bytes(beginning(text, name, Layout.MAX_POLICY_BYTES + 1), name);
     }
 
-    /** A policy or a configuration. One byte more than it may have is read, so that the library says what is wrong. */
+    /** A policy or a configuration. One byte above the maximum is read, so that the library reports the error. */
     static byte[] ofStream(InputStream stream, String name) throws IOException {
         return Objects.requireNonNull(stream, name).readNBytes(Layout.MAX_POLICY_BYTES + 1);
     }
@@ -50,7 +50,8 @@ final class Text {
     }
 
     private static byte[] encoded(String text, String name) {
-        // Java's encoder is fast. For text with one byte a character it is right, except that it writes `?` for a lone surrogate.
+        // Java's encoder is fast, and correct for strings with one byte per character, except that it writes `?` for a
+        // lone surrogate.
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         if (bytes.length != text.length()) {
             return others(text, name);
@@ -63,7 +64,7 @@ final class Text {
         return bytes;
     }
 
-    /** Scopes in one text. An element with a space in it is no scope: it is left out, because it would be two scopes there. */
+    /** Joins scopes into one string. An element that contains a space is left out, because it would become two scopes. */
     static String joined(Collection<String> scopes) {
         Objects.requireNonNull(scopes, "scopes").forEach(scope -> Objects.requireNonNull(scope, "a scope"));
         return scopes.stream().filter(scope -> scope.indexOf(' ') < 0).collect(Collectors.joining(" "));
@@ -95,7 +96,7 @@ final class Text {
         return bytes;
     }
 
-    /** How many bytes that makes. */
+    /** The number of bytes that the result has. */
     private static long size(String text) {
         long size = 0;
         for (int at = 0; at < text.length(); at += Character.charCount(text.codePointAt(at))) {

@@ -19,52 +19,52 @@ public final class Token {
         this.set = set;
     }
 
-    /** No token was supplied: denied as {@code no_token}. */
+    /** No token: denied as {@code no_token}. */
     public static Token none() {
         return NONE;
     }
 
-    /** A user's token, its scopes separated by spaces, as it has them. */
+    /** A user's token, with its scopes as one string separated by spaces. */
     public static Token user(String scopes) {
         return of(TokenKind.USER, scopes);
     }
 
-    /** A user's token whose scopes come one by one, as from a JSON array. */
+    /** A user's token, with a list of scopes, for example from a JSON array. */
     public static Token user(Collection<String> scopes) {
         return of(TokenKind.USER, scopes);
     }
 
-    /** A user's token, its scopes interned. */
+    /** A user's token with interned scopes. */
     public static Token user(ScopeSet scopes) {
         return of(TokenKind.USER, scopes);
     }
 
-    /** An organisation's token, its scopes separated by spaces, as it has them. */
+    /** An organisation's token, with its scopes as one string separated by spaces. */
     public static Token organisation(String scopes) {
         return of(TokenKind.ORGANISATION, scopes);
     }
 
-    /** An organisation's token whose scopes come one by one, as from a JSON array. */
+    /** An organisation's token, with a list of scopes, for example from a JSON array. */
     public static Token organisation(Collection<String> scopes) {
         return of(TokenKind.ORGANISATION, scopes);
     }
 
-    /** An organisation's token, its scopes interned. */
+    /** An organisation's token with interned scopes. */
     public static Token organisation(ScopeSet scopes) {
         return of(TokenKind.ORGANISATION, scopes);
     }
 
-    /** A token of a kind, its scopes separated by spaces, as it has them. */
+    /** A token of this kind, with its scopes as one string separated by spaces. */
     public static Token of(TokenKind kind, String scopes) {
         return new Token(Objects.requireNonNull(kind, "kind").number, Text.bytes(scopes, "scopes"), null);
     }
 
-    /** A token of a kind, its scopes interned. */
+    /** A token of this kind with interned scopes. */
     public static Token of(TokenKind kind, ScopeSet scopes) {
         return new Token(Objects.requireNonNull(kind, "kind").number, NOTHING, Objects.requireNonNull(scopes, "scopes"));
     }
 
-    /** A token of a kind whose scopes come one by one, as from a JSON array. A scope with a space in it is in no policy. */
+    /** A token of this kind, with a list of scopes, for example from a JSON array. A scope that contains a space is in no policy. */
     public static Token of(TokenKind kind, Collection<String> scopes) {
         return of(kind, Text.joined(scopes));
     }

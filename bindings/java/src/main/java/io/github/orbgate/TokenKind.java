@@ -2,7 +2,7 @@ package io.github.orbgate;
 
 import java.util.Locale;
 
-/** Whose token it is. */
+/** The kind of a token. */
 public enum TokenKind {
     // cargo xtask codes: codes
     /** Not known, or none of the others: denied as {@code invalid_token}. */
@@ -21,13 +21,13 @@ public enum TokenKind {
         this.number = number;
     }
 
-    /** The word that every language has for it, as in {@code user}. */
+    /** The name in every language, for example {@code user}. */
     @Override
     public String toString() {
         return word;
     }
 
-    /** The constant of the library's number. */
+    /** The constant with the library's number. */
     static TokenKind of(int number) {
         for (TokenKind kind : values()) {
             if (kind.number == number) {
@@ -37,7 +37,7 @@ public enum TokenKind {
         return UNKNOWN;
     }
 
-    /** The kind of a name, {@code user} or {@code organisation}; any other is unknown, and unknown denies. */
+    /** The kind with this name, {@code user} or {@code organisation}; any other name is unknown, which denies. */
     public static TokenKind of(String name) {
         for (TokenKind kind : values()) {
             if (kind.word.equals(name)) {

@@ -17,16 +17,16 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** By the Foreign Function and Memory API of Java 22: in the jar of that version only. */
+/** Calls through the Foreign Function and Memory API of Java 22; only in the part of the jar for that version. */
 final class FfmAbi implements Abi {
     private static final Linker LINKER = Linker.nativeLinker();
 
-    /** As a constant of this class, a handle is compiled into its caller. */
+    /** As a constant of this class, a method handle is compiled into its caller. */
     private static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(Library.path(), Arena.global());
 
     /**
-     * The header calls these short, and they neither allocate, block nor call back: then a call may leave
-     * Java's threads uncounted, and read the caller's arrays where they are.
+     * The header declares these functions short, and they neither allocate, block nor call back. So a
+     * call need not change the thread's state, and can read arrays of the caller in place.
      */
     private static final Linker.Option SHORT = Linker.Option.critical(true);
 
@@ -37,7 +37,7 @@ final class FfmAbi implements Abi {
     private static final MethodHandle DECIDE_SCOPE =
             handle("orbgate_engine_decide_scope_packed", Packed.SCOPE, JAVA_LONG, SHORT);
 
-    /** The same for long texts: the collector must not wait for them. */
+    /** The same for long strings, because the garbage collector must not wait for them. */
     private static final MethodHandle DECIDE_LONG =
             handle("orbgate_engine_decide_packed", Packed.DECIDE, JAVA_LONG);
     private static final MethodHandle DECIDE_ROUTE_LONG =
@@ -45,10 +45,10 @@ final class FfmAbi implements Abi {
     private static final MethodHandle DECIDE_SCOPE_LONG =
             handle("orbgate_engine_decide_scope_packed", Packed.SCOPE, JAVA_LONG);
 
-    /** More bytes than these are copied: some microseconds of work for the library. */
+    /** Longer input is copied: the library needs microseconds for it. */
     static final int MOST_SHORT = 16 << 10;
 
-    // A batch may be long: the collector must not wait for it.
+    // A batch may be long, so the garbage collector must not wait for it.
     private static final MethodHandle DECIDE_BATCH =
             handle(
                     "orbgate_engine_decide_batch_packed",
@@ -57,7 +57,8 @@ final class FfmAbi implements Abi {
     private static final MethodHandle ROUTE =
             handle("orbgate_engine_route", List.of(JAVA_LONG, JAVA_INT, JAVA_LONG), JAVA_INT, SHORT);
 
-    // A gate checks signatures and waits for locks: the collector must not wait for it.
+    // A gate verifies signatures and waits for locks, so the garbage collector must not wait for
+    // it.
     private static final MethodHandle ASK =
             handle(
                     "orbgate_gate_ask",
@@ -65,13 +66,13 @@ final class FfmAbi implements Abi {
                     JAVA_INT);
     private static final MethodHandle STEP_INFO =
             handle("orbgate_step_info", List.of(JAVA_LONG, JAVA_LONG), JAVA_INT, SHORT);
-    /** It returns nothing: what this says is not read. */
+    /** Its result is void: the declared type is not read. */
     private static final MethodHandle STEP_FREE = handle("orbgate_step_free", List.of(JAVA_LONG), JAVA_INT);
     private static final MethodHandle NEXT_FETCH =
             handle("orbgate_gate_next_fetch", List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG), JAVA_INT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
-    /** What the packed calls take. */
+    /** The parameters of the packed calls. */
     private static final class Packed {
         static final List<MemoryLayout> TOKEN = List.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_INT);
         static final List<MemoryLayout> ROUTE = with(JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -276,7 +277,7 @@ final class FfmAbi implements Abi {
         return "FFM";
     }
 
-    /** A function of C throws nothing: what comes is Java's own, as a full stack. */
+    /** C functions throw nothing, so this is an error of Java itself, such as a stack overflow. */
     private static RuntimeException impossible(Throwable problem) {
         if (problem instanceof Error error) {
             throw error;

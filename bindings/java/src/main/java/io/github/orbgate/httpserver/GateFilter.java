@@ -18,16 +18,16 @@ import java.util.WeakHashMap;
 import java.util.function.Function;
 
 /**
- * Lets through what the policy allows. A denial is a bare status, with {@code WWW-Authenticate} or {@code Allow}. A handler gets what
- * is known of its call from {@link #allowed}.
+ * Passes the requests that the policy allows. A denial is a status without a body, with {@code WWW-Authenticate} or
+ * {@code Allow}. Handlers get the information about their call from {@link #allowed}.
  *
- * <p>{@link #protect} makes it the first filter of every context. Without that, add it to each context yourself.
+ * <p>{@link #protect} makes it the first filter of every context. Without that, add it to each context.
  */
 public final class GateFilter extends Filter {
-    // The attributes of an exchange are those of its context: all requests share them.
+    // The attributes of an exchange belong to its context: all requests share them.
     private static final Map<HttpExchange, Decided> DECIDED = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** The request whose handler this thread is about to run: another filter may have put its own exchange around it. */
+    /** The request whose handler this thread is about to run: another filter may have wrapped its exchange. */
     private static final ThreadLocal<Decided> CURRENT = new ThreadLocal<>();
 
     private final Guard gate;
@@ -44,18 +44,18 @@ public final class GateFilter extends Filter {
         this(gate, exchange -> BonusOrbs.REFUSE);
     }
 
-    /** A filter that asks whether a request allows bonus orbs; it doesn't if the function throws. */
+    /** A filter that determines whether a request allows bonus orbs; if the function throws, it doesn't. */
     public GateFilter(Guard gate, Function<HttpExchange, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
     }
 
     /**
-     * A server that protects every context that you create with it: this filter is the first, and a handler runs only if it sees the
-     * method and target that were decided. If another filter has rewritten them, the answer is a 404, counted in
-     * {@code orbgate_misrouted_total}. It does not start if a context has another filter before this one.
+     * Returns a server that protects every context created with it: this filter is the first, and a handler runs only
+     * if it sees the decided method and target. If another filter has rewritten them, the response is a 404, counted in
+     * {@code orbgate_misrouted_total}. The server does not start if a context has another filter before this one.
      *
-     * @param server a server without contexts: create them with the server that this returns
+     * @param server a server without contexts: create them with the returned server
      * @throws IllegalStateException if it has a context for {@code /}, which it loses then; the JDK does not tell which others it has
      */
     public HttpServer protect(HttpServer server) {
@@ -86,7 +86,7 @@ public final class GateFilter extends Filter {
         return exchange.getRequestURI().toString();
     }
 
-    /** A handler that runs only if it sees what was decided. */
+    /** A handler that runs only if it sees the decided method and target. */
     HttpHandler comparing(HttpHandler handler) {
         return exchange -> {
             Decided decided = DECIDED.getOrDefault(exchange, CURRENT.get());
@@ -114,13 +114,13 @@ public final class GateFilter extends Filter {
         }
     }
 
-    /** What is known of the call that a handler serves, with the exchange that the filter has handed on; empty where no gate has. */
+    /** Information about the call that a handler serves, by the exchange that it got; empty without a gate. */
     public static Optional<Call> call(HttpExchange exchange) {
         return Optional.ofNullable(DECIDED.get(exchange)).map(Decided::call);
     }
 
     /**
-     * What is known of the call that a handler serves.
+     * Information about the call that a handler serves.
      *
      * @throws IllegalStateException if no gate has decided the request; it is answered with a 500 then, because the JDK's server would
      *     close the connection without an answer

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
-/** A server whose every context has the gate's filter before all others, and the comparison before its handler. */
+/** A server whose contexts all have the gate's filter first, and the comparison before the handler. */
 final class ProtectedServer extends HttpServer {
     private final HttpServer server;
     private final GateFilter filter;
@@ -24,7 +24,7 @@ final class ProtectedServer extends HttpServer {
         refuseUnprotected("/"); // It would serve whatever no other context does.
     }
 
-    /** The JDK does not list contexts, but removes none that it lacks. JDK 17 keeps several for one path, and takes the first. */
+    /** The JDK doesn't list contexts, but throws when it removes a missing one. JDK 17 keeps several for one path, and uses the first. */
     private void refuseUnprotected(String path) {
         try {
             server.removeContext(path);
@@ -53,7 +53,7 @@ final class ProtectedServer extends HttpServer {
         return new Context(context);
     }
 
-    /** Starts it, unless another filter is before the gate in a context. */
+    /** Starts the server, unless a context has another filter before the gate. */
     @Override
     public void start() {
         contexts.forEach((path, context) -> {
@@ -100,7 +100,7 @@ final class ProtectedServer extends HttpServer {
         return server.getAddress();
     }
 
-    /** A context whose handlers get only what was decided. */
+    /** A context whose handlers receive only decided requests. */
     private final class Context extends HttpContext {
         private final HttpContext context;
 

@@ -1,2 +1,2 @@
-/** A gate before the JDK's own {@code com.sun.net.httpserver}. */
+/** A gate for the JDK's {@code com.sun.net.httpserver}. */
 package io.github.orbgate.httpserver;

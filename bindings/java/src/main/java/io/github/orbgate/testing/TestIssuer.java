@@ -18,7 +18,7 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.Base64.Encoder;
 
-/** An issuer on this machine: it signs tokens, and serves its keys on a port of its own until it is closed. */
+/** A local issuer: it signs tokens, and serves its keys on its own port until it is closed. */
 public final class TestIssuer implements AutoCloseable {
     private static final String AUDIENCE = "https://service.test";
     private static final Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
@@ -66,7 +66,7 @@ public final class TestIssuer implements AutoCloseable {
         return BASE64.encodeToString(all);
     }
 
-    /** The configuration of tokens that trusts it: the second argument of a gate. */
+    /** The token configuration that trusts it: the second argument of a gate. */
     public String tokens() {
         return """
                 orbgate_token: 1
@@ -82,12 +82,12 @@ public final class TestIssuer implements AutoCloseable {
                 .formatted(name, AUDIENCE, name);
     }
 
-    /** An {@code Authorization} with a token of this kind and these scopes, valid for ten minutes. */
+    /** An {@code Authorization} value with a token of this kind and these scopes, valid for ten minutes. */
     public String bearer(TokenKind kind, String scopes) {
         return bearer(kind, scopes, Duration.ofMinutes(10));
     }
 
-    /** The same, valid for so long from now; with a negative time it is expired. */
+    /** The same with another validity from now; with a negative duration it is expired. */
     public String bearer(TokenKind kind, String scopes, Duration valid) {
         long now = Instant.now().getEpochSecond();
         String claims = "{\"iss\":\"" + name + "\",\"aud\":\"" + AUDIENCE + "\",\"sub\":\"subject\",\"client_id\":\"client\""

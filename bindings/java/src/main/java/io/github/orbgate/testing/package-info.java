@@ -1,2 +1,2 @@
-/** For the tests of services behind a gate: tokens that are really verified. Not for production. */
+/** For tests of services behind a gate: really signed and verified tokens. Not for production. */
 package io.github.orbgate.testing;

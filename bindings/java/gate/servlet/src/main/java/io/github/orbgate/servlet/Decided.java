@@ -6,7 +6,7 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Objects;
 
-/** What a filter has asked its gate about a request, and how far the allowed request has come since. */
+/** The gate's answer to a request, and how far an allowed request has proceeded since. */
 final class Decided {
     private static final String ATTRIBUTE = "io.github.orbgate.decided";
 
@@ -17,12 +17,12 @@ final class Decided {
     /** Whether the request has passed the last filter. */
     volatile boolean isReached;
 
-    /** Whether a handler has begun: later dispatches are the service's own. */
+    /** Whether a handler has started: later dispatches belong to the service. */
     volatile boolean isServed;
 
     /**
-     * What a handler may route by. The path is the one below the context: Spring's {@code ForwardedHeaderFilter} puts a prefix before
-     * both, and servlets are chosen without it.
+     * The properties that a handler may use for routing. The path is relative to the context: Spring's {@code
+     * ForwardedHeaderFilter} prefixes both, and servlets are chosen without the prefix.
      */
     private record Seen(String method, String path, String servletPath, String pathInfo) {
         static Seen of(HttpServletRequest request) {

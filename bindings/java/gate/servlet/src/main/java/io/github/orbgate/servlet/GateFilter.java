@@ -29,18 +29,20 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * Lets through what the policy allows. A denial is a bare status, with {@code WWW-Authenticate} or {@code Allow}. A handler gets what
- * is known of its call from {@link #allowed}.
+ * Passes the requests that the policy allows. A denial is a status without a body, with {@code WWW-Authenticate} or
+ * {@code Allow}. Handlers get the information about their call from {@link #allowed}.
  *
- * <p>Make it the first filter, for all paths. It decides requests of the dispatch {@code REQUEST}, and takes method and target from
- * the container: a filter that wraps the request before this one cannot change the decision. Other dispatches are the service's own:
- * they pass if their request has been allowed, and are denied otherwise, because then no gate has decided it. So register the filter
- * for all dispatches, or the container shows error pages for requests that it refuses by itself.
+ * <p>Register it as the first filter, for all paths. It decides requests of the dispatch {@code REQUEST}, with method
+ * and target from the container: a filter before this one that wraps the request cannot change the decision. Other
+ * dispatches belong to the service: they pass if their request has been allowed, and are denied otherwise, because no
+ * gate has decided it. So register the filter for all dispatches, or the container shows error pages for requests that
+ * it rejects itself.
  *
- * <p>Filters after this one can still rewrite a request: make {@link HandlerFilter} the last filter, which denies those.
+ * <p>Filters after this one can still rewrite a request: register {@link HandlerFilter}, which denies such requests, as
+ * the last filter.
  */
 public final class GateFilter implements Filter {
-    /** The attribute of a request that has what is known of an allowed call, a {@link Call}. */
+    /** The request attribute with the information about an allowed call, a {@link Call}. */
     public static final String ATTRIBUTE = "io.github.orbgate.call";
 
     private static final System.Logger LOGGER = System.getLogger(GateFilter.class.getName());
@@ -53,17 +55,17 @@ public final class GateFilter implements Filter {
         this(gate, request -> BonusOrbs.REFUSE);
     }
 
-    /** A filter that asks whether a request allows bonus orbs; it doesn't if the function throws. */
+    /** A filter that determines whether a request allows bonus orbs; if the function throws, it doesn't. */
     public GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
     }
 
-    /** The parameter of this filter that confirms where WebSockets are: {@code inside}. */
+    /** Init parameter of this filter that confirms where WebSockets are: {@code inside}. */
     public static final String WEBSOCKETS = "orbgate.websockets";
 
     /**
-     * Warns of servlets that are not below the paths of this filter: the gate never sees their requests.
+     * Warns of servlets outside the paths of this filter: the gate never sees their requests.
      *
      * @throws ServletException if Jetty has a {@code WebSocketUpgradeFilter}. Jetty puts it before all other filters, and it answers
      *     handshakes that no gate has decided. Add one with the name of its class yourself, after this filter, and set {@link
@@ -102,7 +104,7 @@ public final class GateFilter implements Filter {
             if (Decided.of(request) != null) {
                 chain.doFilter(request, response);
             } else if (http.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
-                // Otherwise the container has refused the request by itself, and has set the status of that.
+                // Otherwise the container itself has rejected the request, and has set the status.
                 http.setStatus(HttpServletResponse.SC_FORBIDDEN);
             }
             return;
@@ -120,7 +122,7 @@ public final class GateFilter implements Filter {
         chain.doFilter(request, response);
     }
 
-    /** The container's own request, without what other filters have put around it. */
+    /** The container's own request, without the wrappers of other filters. */
     private static HttpServletRequest own(ServletRequest request) {
         ServletRequest own = request;
         while (own instanceof ServletRequestWrapper wrapper) {
@@ -137,22 +139,23 @@ public final class GateFilter implements Filter {
         return new GateRequest(request.getMethod(), target(request), headers).bonus(BonusOrbs.of(bonus, request));
     }
 
-    /** Path and query as the container gives them: neither decoded, nor without the parameters of the path ({@code ;…}). */
+    /** Path and query as returned by the container: neither decoded, nor without the path parameters ({@code ;…}). */
     private static String target(HttpServletRequest request) {
-        // A target that has no path, as `example.com:443` is, may have none here: no text is denied.
+        // A target without a path, such as `example.com:443`, may be null here: an empty string is
+        // denied.
         String path = Objects.requireNonNullElse(request.getRequestURI(), "");
         String query = request.getQueryString();
         return query == null ? path : path + "?" + query;
     }
 
-    // Not `sendError`: that would begin another dispatch, with a body.
+    // Not `sendError`, which would start another dispatch with a body.
     private static void deny(HttpServletResponse response, Answer answer) {
         answer.wwwAuthenticate().ifPresent(value -> response.setHeader("WWW-Authenticate", value));
         answer.allow().ifPresent(value -> response.setHeader("Allow", value));
         response.setStatus(answer.httpStatus());
     }
 
-    /** Whether a request that comes out of the last filter may go on; otherwise it is answered. */
+    /** Whether a request that leaves the last filter may proceed; otherwise it is answered. */
     static boolean reaches(HttpServletRequest request, HttpServletResponse response) {
         Decided decided = Decided.of(request);
         if (decided != null && (decided.isReached || request.getDispatcherType() == DispatcherType.ERROR)) {
@@ -168,13 +171,14 @@ public final class GateFilter implements Filter {
     }
 
     /**
-     * Compares the handler that a router has taken with what was decided: the template, and the method and path that the handler
-     * sees. Call it right before the handler. If they differ, it answers the request, with a 404, and counts it in
-     * {@code orbgate_misrouted_total}.
+     * Compares the handler that a router has chosen with the decision: the template, and the method and path that the
+     * handler sees. Call it directly before the handler. If they differ, it answers the request with a 404, and counts
+     * it in {@code orbgate_misrouted_total}.
      *
-     * <p>What a handler forwards to or continues with is its own and agrees, and so does a page for errors.
+     * <p>Forwards and asynchronous dispatches of a handler always agree, and so do error pages.
      *
-     * @param template as the policy writes it, with the path of the context; no text if the router does not say: then it denies
+     * @param template written as in the policy, with the context path; an empty string if the router exposes none,
+     * which is denied
      * @return whether the handler may run
      */
     public static boolean agrees(HttpServletRequest request, HttpServletResponse response, String template) {
@@ -195,7 +199,7 @@ public final class GateFilter implements Filter {
             response.setStatus(HttpServletResponse.SC_FORBIDDEN);
             return false;
         }
-        // The path of an included resource is not that of the request.
+        // The path of an included resource differs from the path of the request.
         boolean isSeen = request.getDispatcherType() != DispatcherType.INCLUDE && decided.isSeenBy(request);
         if (isSeen && template.isEmpty()) {
             return true;
@@ -213,13 +217,13 @@ public final class GateFilter implements Filter {
         return false;
     }
 
-    /** What is known of the call that a handler serves; empty if no gate has let it through. */
+    /** Information about the call that a handler serves; empty if no gate has allowed it. */
     public static Optional<Call> call(ServletRequest request) {
         return request.getAttribute(ATTRIBUTE) instanceof Call call ? Optional.of(call) : Optional.empty();
     }
 
     /**
-     * What is known of the call that a handler serves.
+     * Information about the call that a handler serves.
      *
      * @throws IllegalStateException if no gate has decided the request, or if a filter has rewritten its method or path since: the
      *     answer is a 500

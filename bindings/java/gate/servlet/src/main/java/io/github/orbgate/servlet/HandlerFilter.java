@@ -10,10 +10,11 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * Denies requests that another filter has rewritten since the {@link GateFilter} allowed them: their method or path is not the
- * decided one, or the filter has forwarded them to another path. The denial is a 404, counted as {@code orbgate_misrouted_total}.
+ * Denies requests that another filter has rewritten after the {@link GateFilter} allowed them: their method or path
+ * differs from the decided one, or the filter has forwarded them to another path. The denial is a 404, counted as
+ * {@code orbgate_misrouted_total}.
  *
- * <p>Make it the last filter, for all paths and all dispatches.
+ * <p>Register it as the last filter, for all paths and all dispatches.
  */
 public final class HandlerFilter implements Filter {
     /** Makes it. */

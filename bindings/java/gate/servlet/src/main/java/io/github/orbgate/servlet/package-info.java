@@ -1,2 +1,2 @@
-/** A gate before the servlets of a Jakarta Servlet container. */
+/** A gate for the servlets of a Jakarta Servlet container. */
 package io.github.orbgate.servlet;

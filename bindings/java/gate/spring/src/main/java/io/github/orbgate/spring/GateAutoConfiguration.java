@@ -38,9 +38,9 @@ import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.handler.MappedInterceptor;
 
 /**
- * Puts a gate before every request of a service. A bean of your own replaces the one here: a {@link Handle} for the policy, a
- * {@link Guard} for the gate, as a fake in tests, an {@link HttpClient} named {@code orbgateClient} for fetching keys, and a
- * {@link RequestBonus} that says whether a request allows bonus orbs.
+ * Puts a gate before every request of a service. Your own beans replace these: a {@link Handle} for the policy, a
+ * {@link Guard} for the gate, for example a fake in tests, an {@link HttpClient} named {@code orbgateClient} for
+ * fetching keys, and a {@link RequestBonus} that determines whether a request allows bonus orbs.
  */
 @AutoConfiguration
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -48,14 +48,14 @@ import org.springframework.web.servlet.handler.MappedInterceptor;
 public class GateAutoConfiguration {
     private static final Logger AUDIT = LoggerFactory.getLogger("io.github.orbgate.audit");
 
-    /** Makes it; Spring does. */
+    /** Called by Spring. */
     public GateAutoConfiguration() {}
 
     /** Whether a request allows bonus orbs. */
     @FunctionalInterface
     public interface RequestBonus extends Function<HttpServletRequest, BonusOrbs> {}
 
-    /** The policy in force. */
+    /** The current policy. */
     @Bean
     @ConditionalOnMissingBean({Handle.class, Guard.class})
     Handle orbgatePolicy(GateProperties properties) {
@@ -111,14 +111,14 @@ public class GateAutoConfiguration {
         }
     }
 
-    /** Before every other filter, whatever their order is: Spring has some with the highest precedence. */
+    /** Before every other filter, whatever its order: some of Spring's filters have the highest precedence. */
     private static final class First extends FilterRegistrationBean<GateFilter> implements PriorityOrdered {
         First(GateFilter filter) {
             super(filter);
         }
     }
 
-    /** The filter, before every other, for all paths. */
+    /** The filter, for all paths, before every other. */
     @Bean
     FilterRegistrationBean<GateFilter> orbgateFilter(Guard gate, ObjectProvider<RequestBonus> bonus) {
         RequestBonus usual = request -> BonusOrbs.REFUSE;
@@ -128,7 +128,7 @@ public class GateAutoConfiguration {
         return forAll(filter);
     }
 
-    /** The filter that denies requests which others have rewritten, after every other. */
+    /** The filter that denies requests which other filters have rewritten, after every other. */
     @Bean
     FilterRegistrationBean<HandlerFilter> orbgateHandlerFilter() {
         FilterRegistrationBean<HandlerFilter> filter = new FilterRegistrationBean<>(new HandlerFilter());
@@ -144,14 +144,14 @@ public class GateAutoConfiguration {
         return filter;
     }
 
-    /** Compares templates. Every handler mapping finds this bean by its type, also those that are not Spring's own. */
+    /** Compares templates. Every handler mapping finds this bean by its type, including mappings outside Spring itself. */
     @Bean
     @ConditionalOnProperty(name = "orbgate.match-templates", matchIfMissing = true)
     MappedInterceptor orbgateInterceptor(WebApplicationContext context) {
         return new MappedInterceptor((String[]) null, new ComparedHandlers(context));
     }
 
-    /** Compares the routes of the application with those of the policy, once all of them are there. */
+    /** Compares the routes of the application with those of the policy, once all are registered. */
     @Bean
     SmartInitializingSingleton orbgateRoutesCheck(
             GateProperties properties, ObjectProvider<Gate> gate, ApplicationContext context) {

@@ -3,6 +3,6 @@ package io.github.orbgate.spring;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-/** Who counts for the gate: Micrometer, where it is there, unless a bean of yours does. */
+/** Counts for the gate: by default with Micrometer, if present, unless you declare a bean. */
 @FunctionalInterface
 public interface GateCounters extends BiConsumer<String, Map<String, String>> {}

@@ -10,18 +10,19 @@ import org.springframework.core.io.Resource;
 /**
  * The properties {@code orbgate.*}.
  *
- * @param policy where the policy is, as file:policy.yaml; without it the one that is compiled into the library
- * @param tokens where the configuration of tokens is, as classpath:tokens.yaml
- * @param challenge how much a denied caller is told in WWW-Authenticate
+ * @param policy the location of the policy, such as file:policy.yaml; by default the policy that is compiled
+ * into the library
+ * @param tokens the location of the token configuration, such as classpath:tokens.yaml
+ * @param challenge the content of WWW-Authenticate on a denial
  * @param realm the realm of a full challenge
  * @param resourceMetadata the URL of the service's metadata in a full challenge
  * @param flat403 whether every denial is a 403
- * @param ignoreMethodOverride whether a header that overrides the method is allowed: only if nothing obeys it
- * @param publicRoutes routes that need no token, as GET /actuator/health
+ * @param ignoreMethodOverride whether to allow headers that override the method: only if nothing obeys them
+ * @param publicRoutes routes that need no token, such as GET /actuator/health
  * @param corsPreflight whether CORS preflight requests for declared routes pass
- * @param checkRoutes whether the application ends at its start if it has a route that the policy lacks; otherwise it warns
+ * @param checkRoutes whether startup fails if the policy lacks a route of the application; otherwise it warns
  * @param matchTemplates whether Spring must route a request to the template that the policy allows
- * @param audit whether the logger io.github.orbgate.audit gets a line of JSON for each decision
+ * @param audit whether the logger io.github.orbgate.audit receives a line of JSON for each decision
  */
 @ConfigurationProperties("orbgate")
 public record GateProperties(

@@ -9,14 +9,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Counts by Micrometer, under the names that every language's gate has. */
+/** Counts with Micrometer, under the same names as the gates of other languages. */
 @AutoConfiguration(before = GateAutoConfiguration.class)
 @ConditionalOnClass(MeterRegistry.class)
 public class MeterAutoConfiguration {
-    /** Makes it; Spring does. */
+    /** Called by Spring. */
     public MeterAutoConfiguration() {}
 
-    /** Counts in the application's registry, which may be made later than the gate. */
+    /** Counts in the application's registry, which may be created later than the gate. */
     @Bean
     @ConditionalOnMissingBean
     GateCounters orbgateCounters(ObjectProvider<MeterRegistry> registry) {

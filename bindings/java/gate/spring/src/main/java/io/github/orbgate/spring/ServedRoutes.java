@@ -16,13 +16,13 @@ import org.springframework.web.servlet.handler.AbstractHandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
-/** The routes that an application's controllers have. */
+/** The routes of an application's controllers. */
 final class ServedRoutes {
     private static final Logger LOGGER = LoggerFactory.getLogger(ServedRoutes.class);
 
     private ServedRoutes() {}
 
-    /** Compares them with those of the policy, which may have more: several services may share it. */
+    /** Compares them with the routes of the policy, which may have more: several services may share it. */
     static void check(Gate gate, ApplicationContext context, boolean isStrict) {
         try {
             gate.checkRoutes(of(context));
@@ -37,7 +37,7 @@ final class ServedRoutes {
         }
     }
 
-    /** A mapping that takes no interceptors would reach handlers without the comparison. */
+    /** A mapping without interceptors would call handlers without the comparison. */
     static void checkMappings(ApplicationContext context) {
         context.getBeansOfType(HandlerMapping.class).forEach((name, mapping) -> {
             if (!(mapping instanceof AbstractHandlerMapping)) {
@@ -56,7 +56,7 @@ final class ServedRoutes {
                 .toList();
     }
 
-    /** Spring Boot's own page for errors is never asked for by a path: a gate denies it. */
+    /** Spring Boot's error page is never requested by a path: a gate denies it. */
     private static boolean isSprings(Map.Entry<RequestMappingInfo, HandlerMethod> entry) {
         return entry.getValue().getBeanType().getName().startsWith("org.springframework.boot.");
     }
@@ -64,7 +64,7 @@ final class ServedRoutes {
     private static Stream<ServiceRoute> routes(RequestMappingInfo info, ApplicationContext context) {
         String servlet = context.getEnvironment().getProperty("spring.mvc.servlet.path", "");
         String prefix = context.getEnvironment().getProperty("server.servlet.context-path", "") + servlet.replaceAll("/$", "");
-        // A handler without a method takes every one: the usual ones stand for all.
+        // A handler without a method accepts every method; the usual ones represent them.
         List<String> methods = info.getMethodsCondition().getMethods().isEmpty()
                 ? List.of("DELETE", "GET", "PATCH", "POST", "PUT")
                 : info.getMethodsCondition().getMethods().stream().map(RequestMethod::name).toList();

@@ -1,2 +1,2 @@
-/** A gate before the services of Spring MVC, set up by Spring Boot. */
+/** A gate for Spring MVC services, configured by Spring Boot. */
 package io.github.orbgate.spring;
