@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from orbgate import Token, logs, report
+from orbgate import Policy, Token, logs, report
 from orbgate.__main__ import main
 
 pa = pytest.importorskip("pyarrow")
@@ -59,14 +59,14 @@ def test_counts_are_those_of_decide() -> None:
     groups: dict[Any, list[Any]] = {}
     for what, _, status, d, number, row in calls:
         if what is not None:
-            groups.setdefault((what, status, d.reason, d.route or about(row, d), d.scope), []).append((number, row))
-    assert {row[:5]: (row.calls, row.row) for row in found.mismatches} == {key: (len(of), of[0][0]) for key, of in groups.items()}
+            groups.setdefault((what, status, d.reason, d.detail, d.route or about(row, d), d.scope), []).append((number, row))
+    assert {row[:6]: (row.calls, row.row) for row in found.mismatches} == {key: (len(of), of[0][0]) for key, of in groups.items()}
     for one in found.mismatches:
-        first = groups[one[:5]][0][1]
+        first = groups[one[:6]][0][1]
         assert (one.caller, one.method, one.target) == (first["caller"], first["method"], first["target"].partition("?")[0])
-        names = [*dict.fromkeys(row["caller"] for _, row in groups[one[:5]] if row["caller"] is not None)]
+        names = [*dict.fromkeys(row["caller"] for _, row in groups[one[:6]] if row["caller"] is not None)]
         assert (one.callers, one.first_callers) == (len(names), tuple(names[:4]))
-        assert one.without_caller == sum(row["caller"] is None for _, row in groups[one[:5]])
+        assert one.without_caller == sum(row["caller"] is None for _, row in groups[one[:6]])
     assert max(one.callers for one in found.mismatches) > 1
     wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None)
     callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
@@ -85,6 +85,29 @@ def test_counts_are_those_of_decide() -> None:
     # The first of all sections, and nothing of a query on the page.
     headings = [text for text in page.texts if text in (SERVER, "Allowed and denied")]
     assert [*dict.fromkeys(headings)] == [SERVER, "Allowed and denied"] and "hidden" not in texts
+
+
+def test_a_malformed_call_stands_with_its_detail_in_every_table() -> None:
+    """Served though it is denied, of a probe, and decided otherwise by another policy: nowhere is it the well-formed call that it looks like."""
+    apis = "apis: {shop: {base_path: /v1, scopes: {users: {orbs: false, routes: [POST /users, 'GET /users/{id}']}}}}"
+    policy, base = (Policy.from_yaml(f"orbgate: 1\ntarget: {target}\n{apis}") for target in ("strict", "encoded_params"))
+    start = datetime(2026, 11, 2)
+    odd = [("POST", "/v1/users#x"), ("GET", "/v1/users/a%20b"), *(("GET", f"/v1/{'abcdefghijklmnopqrstuvwxyz'[at]}#1") for at in range(25))]
+    log = [{"method": method, "target": target, "kind": "user", "scopes": "users", "caller": "ann", "served_status": 200, "time": start + timedelta(seconds=at)} for at, (method, target) in enumerate(odd)]
+    made = report(pa.Table.from_pylist(log), policy, base=base, top=100)
+    found = made.figures
+    served = {(row.detail, row.method, row.target): row.calls for row in found.served.mismatches}
+    assert served == {("fragment", "POST", "/v1/users#…"): 26, ("percent", "GET", "/v1/users/a%20b"): 1}
+    (probe,) = found.denials.groups
+    assert (probe.looks_like, probe.method, probe.target, probe.detail) == ("probe", "POST", "/v1/users#…", "fragment")
+    assert found.changes is not None and [(row.target, row.detail) for row in found.changes.rows] == [("/v1/users/a%20b", "percent")]
+    cells = [" ".join(html.unescape(re.sub("<[^>]*>", " ", row)).split()) for row in re.findall(r"<tr.*?</tr>", made.html, re.DOTALL)]
+    of_call = [cell for cell in cells if "/v1/users#…" in cell or "/v1/users/a%20b" in cell]
+    # Served though denied, the probe, decided otherwise, denied by reason.
+    assert len(of_call) == 6 and all("fragment" in cell or "percent" in cell for cell in of_call), of_call
+    assert "POST /v1/users#… (malformed: fragment)" in " ".join(of_call) and "GET /v1/users/a%20b (malformed: percent)" in " ".join(of_call)
+    summary = str(logs.replay(logs.read(pa.Table.from_pylist(log)), policy, base=base))
+    assert "GET /v1/users/a%20b (user: users, ann, malformed: percent)" in summary
 
 
 def test_the_summary_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,8 +135,8 @@ def test_an_access_log_has_a_status(tmp_path: Path) -> None:
     reader = logs.read(path, kind="user", scopes="read:orbs")
     made = report(reader, POLICY)
     [one] = made.figures.served.mismatches
-    assert one[:6] == ("served though denied", 200, "scope_missing", "GET /api/v1/external/keys", "read:keys", 2)
-    assert one[6:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",), 0)
+    assert one[:7] == ("served though denied", 200, "scope_missing", None, "GET /api/v1/external/keys", "read:keys", 2)
+    assert one[7:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",), 0)
     assert made.figures.log.warnings == ("No status of HTTP: 1 value of `served_status`, the first in row 5: `999`.",)
 
 

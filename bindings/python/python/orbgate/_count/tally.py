@@ -176,7 +176,7 @@ class Changes:
                 self.otherwise_denied += len(rows)
             examples = self.examples.setdefault(change, [])
             # Several groups may be one change: the first rows of them all are wanted.
-            examples += [_example(batch, row - first) for row in rows[: self._wanted]]
+            examples += [{**_example(batch, row - first), "detail": after["detail"] or before["detail"]} for row in rows[: self._wanted]]
             examples.sort(key=lambda example: int(example["row"]))
             del examples[self._wanted :]
 

@@ -127,7 +127,8 @@ def _example(example: dict[str, Any]) -> str:
     asked = f"scope {said['by_scope']}" if example["by_scope"] is not None else f"{said['method']} {said['target']}"
     token = "no token" if example["kind"] is None else f"{said['kind']}: {said['scopes']}"
     caller = "" if example["caller"] is None else f", {said['caller']}"
-    return f"{said['row']}: {asked} ({token}{caller})"
+    malformed = "" if example["detail"] is None else f", malformed: {said['detail']}"
+    return f"{said['row']}: {asked} ({token}{caller}{malformed})"
 
 
 def _more(count: int, what: str) -> list[str]:

@@ -277,7 +277,8 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
     rows = []
     for (before, after, route), calls in found.counts.items():
         first = found.examples[before, after, route][0]
-        rows.append(Change(before, after, route, calls, private.method(first["method"]), private.target(first["target"])))
+        detail = None if first["detail"] is None else Detail(first["detail"])
+        rows.append(Change(before, after, route, calls, private.method(first["method"]), private.target(first["target"]), detail))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
     return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, found.otherwise_charged, found.otherwise_denied, Rows(Change, rows))
 

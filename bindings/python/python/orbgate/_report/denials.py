@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._count.counts import FIRST
 from .._count.heavy import Heavy
 from .._count.long import name as short_name
 from .._count.served import served_though_denied
 from .._read import private
 from .._rows import Rows
-from .._terms import Effect, Reason
+from .._terms import Detail, Effect, Reason
 from .courses import EPOCH, FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Denied(NamedTuple):
     and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
     otherwise "not clear". It is None of fewer than 10 calls with a time, and in a log of less than an hour. `without_time` calls may have come at any time: where
     they are more than the others, nothing is said of half of the calls. Nor is it, nor of an hour, in a log in which some times are days alone.
-    `rows` are the first, counted from 1, and `method` and `target` those of the first, without its query. `looks_like` is None where the
+    `rows` are the first, counted from 1, and `method`, `target` and `detail` those of the first, without its query. `looks_like` is None where the
     calls say too little.
     """
 
@@ -100,6 +101,7 @@ class Denied(NamedTuple):
     rows: tuple[int, ...]
     method: str | None
     target: str | None
+    detail: Detail | None
     looks_like: str | None
     is_exact: bool
 
@@ -116,7 +118,7 @@ class DeniedSpan(NamedTuple):
 class Evidence:
     """What is known of a group besides how many calls it has."""
 
-    __slots__ = ("first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target")
+    __slots__ = ("detail", "first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target")
 
     def __init__(self, number: int) -> None:
         # What `GroupSeconds` calls the group.
@@ -134,6 +136,7 @@ class Evidence:
         self.last: datetime | None = None
         self.method: bytes | None = None
         self.target: bytes | None = None
+        self.detail: str | None = None
 
     def see_path(self, shape: bytes, slot: int, first: int, last: int) -> None:
         """A path came at these seconds and maybe between them, in a half hour."""
@@ -274,6 +277,7 @@ class DenialCounts:
         columns |= {
             "pattern": pattern,
             "scope": pc.if_else(pc.or_(is_missing, is_other), decided["scope"], None),
+            "detail": decided["detail"],
             "location": pc.coalesce(base_route, decided["route"], decided["about"]),
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
@@ -283,7 +287,7 @@ class DenialCounts:
 
     def _count(self, found: Any) -> None:
         keys = ["caller", "pattern", "scope", "location"]
-        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("method", "first"), ("target", "first"), ("time", "min"), ("time", "max")]
+        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), *((name, "first", FIRST) for name in ("method", "target", "detail")), ("time", "min"), ("time", "max")]
         groups = found.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
         groups = groups.set_column(groups.column_names.index("row_list"), "row_list", pc.list_slice(rows, 0, ROWS))
@@ -295,7 +299,7 @@ class DenialCounts:
                 self._numbered += 1
                 evidence = self._evidence[group] = Evidence(self._numbered)
             if not evidence.rows or row["row_list"][0] < evidence.rows[0]:
-                evidence.method, evidence.target = row["method_first"], _example(row["target_first"])
+                evidence.method, evidence.target, evidence.detail = row["method_first"], _example(row["target_first"]), row["detail_first"]
             if len(evidence.rows) < ROWS or row["row_list"][0] < evidence.rows[-1]:
                 evidence.rows = sorted([*evidence.rows, *row["row_list"]])[:ROWS]
             if row["location"] is not None:
@@ -354,7 +358,7 @@ class DenialCounts:
             evidence.served if has_statuses else None,
             evidence.first, evidence.last,
             half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,
-            tuple(evidence.rows), private.method(_text(evidence.method)), private.target(_text(evidence.target)), looks_like, entry.is_exact,
+            tuple(evidence.rows), private.method(_text(evidence.method)), private.target(_text(evidence.target)), None if evidence.detail is None else Detail(evidence.detail), looks_like, entry.is_exact,
         )
 
 

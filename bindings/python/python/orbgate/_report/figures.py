@@ -122,7 +122,9 @@ class CallerDenial(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Calls that another policy decides otherwise, `before` by that one and `after` by this one, and the method and target of the first of them, without its query."""
+    """Calls that another policy decides otherwise, `before` by that one and `after` by this one, and the method and target of the first of them, without its query;
+    if one of the policies finds it malformed, with the detail.
+    """
 
     before: str
     after: str
@@ -130,6 +132,7 @@ class Change(NamedTuple):
     calls: int
     method: str | None
     target: str | None
+    detail: Detail | None
 
 
 class Changes(NamedTuple):

@@ -16,7 +16,7 @@ from .._count.heavy import Heavy
 from .._count.served import REDIRECTED, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
 from .._read import private
 from .._rows import Rows
-from .._terms import Effect, Reason
+from .._terms import Detail, Effect, Reason
 
 if TYPE_CHECKING:
     from .spans import Unit
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Up to how many callers are counted of each location, and how many are named.
 CALLERS = 1_000
 NAMED = 4
-LOCATION = ("what", "served_status", "reason", "position", "scope")
+LOCATION = ("what", "served_status", "reason", "detail", "position", "scope")
 
 
 class ServedCount(NamedTuple):
@@ -45,6 +45,7 @@ class Mismatch(NamedTuple):
     what: str
     status: int
     reason: Reason
+    detail: Detail | None
     route: str | None
     scope: str | None
     calls: int
@@ -126,7 +127,7 @@ class ServedCounts:
             self._counts[row["said"], row["decision"]] += row["count_all"]
         what = mismatch(said, is_allowed)
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
-        columns |= {"what": what, "reason": decided["reason"], "scope": decided["scope"]}
+        columns |= {"what": what, "reason": decided["reason"], "detail": decided["detail"], "scope": decided["scope"]}
         position = pc.coalesce(decided["route"], decided["about"])
         found = pa.table({**columns, "position": position}).filter(pc.is_valid(what))
         if not found.num_rows:
@@ -181,6 +182,7 @@ def _mismatch(row: dict[str, Any], callers: dict[bytes, None], without_caller: i
         row["what"],
         row["served_status"],
         Reason(row["reason"]),
+        None if row["detail"] is None else Detail(row["detail"]),
         row["position"],
         row["scope"],
         row["calls"],

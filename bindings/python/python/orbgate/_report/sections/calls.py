@@ -45,7 +45,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         of_kind = found.mismatches.where(lambda row: row.what == what)
         rows = [
             (
-                str(row.status), str(row.reason), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
+                str(row.status), parts.reason(row.reason, row.detail), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
                 _first(row), number(row.row), parts.call(row.method, row.target),
             )
             for row in of_kind[:top]
@@ -89,7 +89,7 @@ def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Se
         f"{share(found.calls, calls)}; {parts.directions(found)}."
     )
     rows = [
-        (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target))
+        (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target, row.detail))
         for row in found.rows
     ]
     # Versions of a policy are often named alike.
@@ -182,7 +182,7 @@ def _denials(denied: Sequence[Outcome], top: int) -> Table:
     """The denied calls, each with its first one as an example, without its query."""
     rows = [
         (
-            str(row.reason) if row.detail is None else f"{row.reason}: {row.detail}",
+            parts.reason(row.reason, row.detail),
             parts.location(row),
             number(row.calls),
             _example(row),

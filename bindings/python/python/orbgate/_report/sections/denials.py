@@ -66,7 +66,7 @@ def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exa
     for caller, groups in [*by_caller.items()][:top]:
         because = [sentence(row, period, is_exact) for row in groups[:MOST_REASONS]]
         more = [number(len(groups) - MOST_REASONS, "more scope")] if len(groups) > MOST_REASONS else []
-        listed.append((parts.caller(caller), ". Also, ".join([*because, *more]), _rows(groups[0]), parts.call(groups[0].method, groups[0].target)))
+        listed.append((parts.caller(caller), ". Also, ".join([*because, *more]), _rows(groups[0]), parts.call(groups[0].method, groups[0].target, groups[0].detail)))
     columns = {"caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     return parts.table(CAPTIONS[what], columns, listed, top, len(by_caller), "denials_groups") if listed else None
 

@@ -15,6 +15,7 @@ from ..charts import Bar, Series
 from ..numbers import bound, share, shown
 
 if TYPE_CHECKING:
+    from ..._terms import Detail, Reason
     from ..denials import Denied
     from ..figures import CallerCount, Changes, Figures, Outcome, RouteCount
     from ..orbs import RouteOrbs
@@ -123,8 +124,15 @@ def caller(name: str | None) -> str:
     return NO_CALLER if name is None else shown(name)
 
 
-def call(method: str | None, target: str | None) -> str:
-    return "asked by scope" if method is None and target is None else f"{shown(method)} {shown(target)}"
+def call(method: str | None, target: str | None, detail: Detail | None = None) -> str:
+    """A call as an example; `detail` says which rule it breaks, where no column has it."""
+    said = "asked by scope" if method is None and target is None and detail is None else f"{shown(method)} {shown(target)}"
+    return said if detail is None else f"{said} (malformed: {detail})"
+
+
+def reason(reason: Reason, detail: Detail | None) -> str:
+    """Why calls were denied; of malformed ones, which rule they break."""
+    return str(reason) if detail is None else f"{reason}: {detail}"
 
 
 def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None, also: str = "") -> list[Chart]:
