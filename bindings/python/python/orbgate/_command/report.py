@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from hashlib import sha256
 from typing import Any
@@ -32,6 +33,7 @@ examples:
   python -m orbgate report calls.parquet --column caller=client_id --out report.html --title 'November, first week'
   python -m orbgate report calls.csv --policy new.yaml --base old.yaml --out new.html
   python -m orbgate report access.log --out report.html --properties policy.test.yaml
+  python -m orbgate report access.log --out report.html --ocsf events.jsonl
   python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
 
 exit codes:
@@ -58,6 +60,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
+    parser.add_argument("--ocsf", metavar="FILE", help="also write each decision and each finding as an event of OCSF, a line of JSON each")
     add_resume_to(parser, "the page is written")
     parser.add_argument("--title", default=TITLE, help="what the page is called")
     parser.add_argument("--fail-on", choices=LEVELS, help="exit with 1 if there is a finding of this level or a higher one")
@@ -69,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
     """Makes the page and says what is on it."""
     if options.sign and not options.bundle:
         options.parser.error("--sign without --bundle")
-    written = {"--out": options.out, "--bundle": options.bundle, "--resume": options.resume}
+    if options.resume and options.ocsf:
+        options.parser.error("--resume with --ocsf: a file of events that is begun cannot be gone on with")
+    written = {"--out": options.out, "--bundle": options.bundle, "--ocsf": options.ocsf, "--resume": options.resume}
     for name, path in written.items():
         for file in (options.policy, options.base, options.properties, options.sign):
             if file is not None and path is not None and os.path.exists(path) and os.path.samefile(path, file):
@@ -80,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
     check_needs()
     proved = prove(options, policy)
     from .._count.resume import Resume
+    from .._report.ocsf import SCHEMA, writing
     from .._report.verify import sign
 
     log = open_log(options)
@@ -87,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
         if path is not None and is_log(path, log):
             options.parser.error(f"{name} is the log itself")
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
-    with progress(log, resume) as watch:
-        made = make(log, policy, options.title, options.top, watch, base, proved, resume)
+    with progress(log, resume) as watch, contextlib.nullcontext() if options.ocsf is None else writing(options.ocsf, policy) as events:
+        made = make(log, policy, options.title, options.top, watch, base, proved, resume, events)
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
@@ -102,6 +108,9 @@ def run(options: argparse.Namespace) -> int:
         print("nothing to do")
     if proved is not None:
         print(text(proved, options.properties), end="")
+    if events is not None:
+        undated = f", {number(events.without_time)} of them without a time, written as 0" if events.without_time else ""
+        print(f"{options.ocsf}: {number(events.written, 'event')} of OCSF {SCHEMA}{undated}")
     if options.bundle:
         bundle = made.bundle()
         with whole(options.bundle) as part, open(part, "wb") as file:

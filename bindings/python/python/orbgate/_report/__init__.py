@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .._read.reader import Log, Reader
     from .._terms import TokenKind
     from .figures import Figures
+    from .ocsf import Events
     from .proved import Properties
 
 TITLE = "Access report"
@@ -125,16 +126,19 @@ def make(
     base: Policy | None = None,
     properties: Properties | None = None,
     resume: Resume | None = None,
+    events: Events | None = None,
 ) -> Report:
-    """Makes a report; `watch` is called after each part of the log, `resume` keeps how far counting has come."""
+    """Makes a report; `watch` is called after each part of the log, `resume` keeps how far counting has come, `events` writes decisions and findings."""
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
     check_needs()
     from .._count.decided import Decided
     from . import counting, findings, page
 
-    found = counting.count(Decided(log, policy, watch, base), policy, base, resume)._replace(properties=properties)
+    found = counting.count(Decided(log, policy, watch, base), policy, base, resume, events)._replace(properties=properties)
     found = found._replace(findings=findings.findings(found))
+    if events is not None:
+        events.end(found)
     return Report(page.render(found, policy, title, top), found, (policy, base, title, top))
 
 

@@ -52,6 +52,7 @@ from .usage import KINDS, Usage
 
 if TYPE_CHECKING:
     from .._policy import Policy
+    from .ocsf import Events
 
 
 KEYS = Outcome._fields[: Outcome._fields.index("calls")]
@@ -109,8 +110,8 @@ class Counted:
         return self, self.usage, self.callers, self.served, self.orbs, self.denials
 
 
-def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None) -> Figures:
-    """Counts the decisions of a log; `base` is the policy that the log compares with, `resume` where it is kept how far that has come."""
+def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None) -> Figures:
+    """Counts the decisions of a log; `base` is the policy that the log compares with, `resume` where it is kept how far that has come, `events` writes each decision."""
     counted = Counted(policy, base is not None)
     if resume is not None and (state := resume.load()) is not None:
         log.restore(state["log"])
@@ -118,6 +119,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     parts = log.parts()
     for part in parts if resume is None else resume.over(parts, log, lambda: {"log": log.state(), "counted": counted.state()}):
         counted.add(part)
+        if events is not None:
+            events.add(part)
     counted.end()
     served, orbs, denials, usage, callers = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers
     found = _outcomes(counted.outcomes)
