@@ -228,8 +228,8 @@ export interface GuardedServer {
  * Decides requests that a server passes to other listeners than its request handler: `upgrade` (a WebSocket handshake,
  * decided as the `GET` request that it is), `connect`, `checkContinue` and `checkExpectation`. Returns the server.
  * `listener`, `middleware` and `hono` deny every request of a server that has such listeners but no guard; `fastify`
- * guards its server itself. Call it before the server listens: with Hono's server, or a function of your own, the gate
- * learns of the server only from its first request, and an upgrade can come earlier.
+ * guards its server itself. Call it before the server listens: if a function of your own calls the application,
+ * the gate learns of the server only from its first request, and an upgrade can come earlier.
  */
 export function guard<Server extends GuardedServer>(gate: Gate, server: Server): Server;
 

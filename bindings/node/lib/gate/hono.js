@@ -1,7 +1,7 @@
 "use strict";
 // Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
 const { taken } = require("./hono-routes.js");
-const { asGate } = require("./seen.js");
+const { asGate, expect } = require("./seen.js");
 const { refused } = require("./web.js");
 
 /**
@@ -9,6 +9,7 @@ const { refused } = require("./web.js");
  * @param {import("../../gate.js").HonoOptions} [options]
  */
 function hono(gate, { compare = true } = {}) {
+  expect(gate);
   return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
     const templates = compare ? [...taken(matchedRoutes.slice(routeIndex + 1), raw.method)] : [undefined];

@@ -5,9 +5,9 @@ const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
 const { gateWithin, takenOf } = require("./express-routes.js");
 const { againOf, logOf } = require("./gate.js");
-const { guardBy, intercept, unguarded } = require("./guard.js");
+const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
 const { compareRoutes } = require("./routed.js");
-const { asGate } = require("./seen.js");
+const { anyUnplaced, asGate, place } = require("./seen.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
@@ -120,6 +120,21 @@ function pass(gate, request, response, question, next) {
 const told = new WeakMap();
 
 /**
+ * Logs a message once for each server.
+ * @param {Gate} gate
+ * @param {object} server
+ * @param {"warn" | "error"} level
+ * @param {string} message
+ */
+function tell(gate, server, level, message) {
+  const all = told.get(server) ?? new Set();
+  if (!all.has(message)) {
+    told.set(server, all.add(message));
+    logOf(gate)[level](`orbgate: ${message}`);
+  }
+}
+
+/**
  * Whether the server of a request has listeners that get requests without a gate. Then nothing passes, so that it is noticed.
  * @param {Gate} gate
  * @param {any} request
@@ -129,21 +144,15 @@ function isOpen(gate, request, server = request.socket?.server) {
   if (server === undefined) {
     return false; // Serverless adapters call a handler without a server.
   }
-  const tell = (/** @type {"warn" | "error"} */ level, /** @type {string} */ message) => {
-    const all = told.get(server) ?? new Set();
-    if (!all.has(message)) {
-      told.set(server, all.add(message));
-      logOf(gate)[level](`orbgate: ${message}`);
-    }
-  };
+  watch(gate, server);
   if (server.listenerCount("request") > 1) {
     // It might only count or time requests.
-    tell("warn", "the server has several listeners for `request`: each gets every request, and the gate sees those of its own");
+    tell(gate, server, "warn", "the server has several listeners for `request`: each gets every request, and the gate sees those of its own");
   }
   const event = unguarded(server, request.stream?.session);
   if (event !== undefined) {
     const advice = event === "stream" ? "handle requests instead of streams" : "call `guard(gate, server)`";
-    tell("error", `every request is denied: the server's listeners for \`${event}\` get requests without a gate: ${advice}`);
+    tell(gate, server, "error", `every request is denied: the server's listeners for \`${event}\` get requests without a gate: ${advice}`);
   }
   return event !== undefined;
 }
@@ -153,22 +162,57 @@ function isOpen(gate, request, server = request.socket?.server) {
  * @param {import("../../gate.js").GuardedServer} server
  */
 function guard(gate, server) {
+  place(gate);
   guardBy(server, (request, response, next) => pass(gate, request, response, questionOf(request), next));
   return server;
 }
 
-/** The servers whose listeners have a gate, so that what passes it is refused until there is a guard. @type {WeakSet<object>} */
+/** The servers that are known to have a gate, so that what passes it is refused until there is a guard. @type {WeakSet<object>} */
 const watched = new WeakSet();
+
+/**
+ * @param {Gate} gate
+ * @param {import("../../gate.js").GuardedServer} server
+ */
+function watch(gate, server) {
+  place(gate);
+  if (!watched.has(server)) {
+    watched.add(server);
+    intercept(server, (request, response, next) => (isOpen(gate, request, server) ? refuse(response, FAILURE) : next()));
+  }
+}
+
+/** The servers that might have a gate behind a function. @type {WeakSet<object>} */
+const suspected = new WeakSet();
+
+/**
+ * Refuses what passes the request handler for as long as this server might be that of a gate that no request has reached.
+ * @param {import("../../gate.js").GuardedServer} server
+ */
+function suspect(server) {
+  suspected.add(server);
+  intercept(server, (_, response, next) => {
+    const gate = watched.has(server) || isGuarded(server) ? undefined : anyUnplaced();
+    if (gate === undefined) {
+      return next();
+    }
+    tell(gate, server, "error", "an upgrade is denied: no request has reached Hono's gate yet, and this server might be its own: call `guard(gate, server)`");
+    return refuse(response, FAILURE);
+  });
+}
 
 // A server is known by its connection: before its first request, which might be an upgrade.
 subscribe("net.server.socket", (/** @type {any} */ { socket: { server } }) => {
   if (server === undefined || watched.has(server)) {
     return;
   }
-  const gate = server.listeners("request").map((/** @type {unknown} */ one) => gateWithin(one)).find((/** @type {unknown} */ one) => one !== undefined);
+  const listeners = server.listeners("request");
+  const gate = listeners.map((/** @type {unknown} */ one) => gateWithin(one)).find((/** @type {unknown} */ one) => one !== undefined);
   if (gate !== undefined) {
-    watched.add(server);
-    intercept(server, (request, response, next) => (isOpen(gate, request, server) ? refuse(response, FAILURE) : next()));
+    watch(gate, server);
+  } else if (!suspected.has(server) && anyUnplaced() !== undefined && listeners.some((/** @type {any} */ one) => typeof one.handle !== "function")) {
+    // An application of Express or Connect can be looked into; another function might call anything.
+    suspect(server);
   }
 });
 
