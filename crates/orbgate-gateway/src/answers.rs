@@ -92,7 +92,7 @@ mod tests {
     use super::{ALLOWED, OVERLOADED, REFUSED, shown};
     use crate::mode::Mode;
 
-    /// The table of the README: one row per decision, one column per mode.
+    /// The table of docs/gateway/responses.md: one row per decision, one column per mode.
     fn table() -> String {
         let modes = Mode::of_proxies().count();
         let head = Mode::of_proxies().map(|(name, _)| format!(" `{name}` |"));
@@ -121,10 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_the_table_of_answers() {
-        let readme = include_str!("../README.md");
+    fn the_page_has_the_table_of_answers() {
+        let page = include_str!("../../../docs/gateway/responses.md");
         let table = table();
-        assert!(readme.contains(&table), "README.md must have:\n{table}");
+        assert!(page.contains(&table), "responses.md must have:\n{table}");
     }
 
     #[test]

@@ -76,6 +76,14 @@ mod tests {
     use super::TokenError;
 
     #[test]
+    fn the_page_has_the_codes() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/codes.md");
+        let rows = TokenError::ALL.map(|error| format!("| `{}` | {error} |\n", error.as_str()));
+        let table = format!("| code | meaning |\n|---|---|\n{}", rows.concat());
+        orbgate_testing::page::keep(page, "tokens", &table);
+    }
+
+    #[test]
     fn each_reason_has_words_of_its_own() {
         let words: HashSet<_> = TokenError::ALL.map(|error| error.to_string()).into();
         assert_eq!(words.len(), TokenError::ALL.len());

@@ -455,5 +455,5 @@ fn an_unknown_kind_verifies_and_denies() {
 
 #[test]
 fn the_readme_shows_the_example() {
-    assert!(include_str!("../README.md").contains(EXAMPLE));
+    assert!(include_str!("../../../docs/tokens.md").contains(EXAMPLE));
 }

@@ -6,6 +6,7 @@
 )]
 
 mod assure;
+mod docs;
 mod kit;
 mod language;
 mod measure;
@@ -78,6 +79,8 @@ enum Command {
     Aarch64,
     /// Checks the published crates with the oldest Rust that they promise
     Msrv,
+    /// Builds the site into target/site and follows its links
+    Docs(docs::Docs),
     /// Builds the WebAssembly modules: the C ABI, for the languages that carry it, and what answers questions
     Wasm,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
@@ -125,6 +128,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Python => settled(python::run(&project)?),
         Command::Aarch64 => settled(processors::all_of_aarch64()?),
         Command::Msrv => settled(msrv::run(&project)?),
+        Command::Docs(docs) => docs.run(&project),
         Command::Wasm => settled(wasm::run(&project)?),
         Command::Go => settled(go::engines(&project)?),
     }

@@ -175,7 +175,7 @@ impl Linted {
 
 const HELP: &str = "\
 What is legal and likely not meant, as FILE:LINE:COLUMN: LEVEL[CODE]: message.
-The codes; docs/lint has a page for each:
+The codes, which docs/lint.md describes:
   error    inference_elsewhere, bad_suppression
   warning  overlap, shadowed_route, unstated_get, similar_scopes,
            case_or_plural, colon_literal, similar_literals, unknown_method,

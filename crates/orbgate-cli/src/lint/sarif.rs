@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::Linted;
 
-const PAGES: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint";
+/// The page of the codes, each with a heading.
+const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
 
 /// The rule for the errors of an invalid policy.
 const DIAGNOSTIC: &str = "diagnostic";
@@ -18,7 +19,7 @@ pub(super) fn log(files: &[Linted]) -> Value {
         json!({
             "id": id,
             "shortDescription": { "text": text },
-            "helpUri": format!("{PAGES}/{}", if id == DIAGNOSTIC { "README.md".to_owned() } else { format!("{id}.md") }),
+            "helpUri": if id == DIAGNOSTIC { PAGE.to_owned() } else { format!("{PAGE}#{id}") },
             "defaultConfiguration": { "level": level },
         })
     };

@@ -13,31 +13,84 @@ use crate::{file, of_the_repository, orbgate, orbgate_reading};
 #[test]
 fn the_readme_shows_what_the_command_prints() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    check(readme.as_ref(), 8);
+    check(readme.as_ref(), 2, env!("CARGO_MANIFEST_DIR").as_ref());
 }
 
 #[test]
 fn the_projects_pages_show_what_the_command_prints() {
     for page in [
         "README.md",
+        "docs/calls.md",
         "docs/grants.md",
         "docs/issuers.md",
-        "docs/testing.md",
+        "docs/json.md",
         "docs/lint.md",
         "docs/openapi.md",
+        "docs/reload.md",
         "docs/review.md",
+        "docs/testing.md",
+        "docs/unused.md",
     ] {
         if let Some(page) = of_the_repository(page) {
-            check(&page, 1);
+            check(&page, 1, env!("CARGO_MANIFEST_DIR").as_ref());
         }
     }
+}
+
+/// A reader starts in an empty folder, and saves the files whose names are in their first lines.
+#[test]
+fn the_tutorial_shows_what_the_command_prints() {
+    let Some(page) = of_the_repository("docs/tutorial/first-policy.md") else {
+        return;
+    };
+    let text = std::fs::read_to_string(&page).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for block in text.split("```yaml\n# ").skip(1) {
+        let (name, rest) = block.split_once('\n').unwrap();
+        let (content, _) = rest.split_once("```").unwrap();
+        std::fs::write(folder.path().join(name), format!("# {name}\n{content}")).unwrap();
+    }
+    check(&page, 5, folder.path());
+}
+
+/// The help of every command, as released packages have them.
+#[cfg(all(feature = "lsp", feature = "token"))]
+#[test]
+fn the_page_of_all_options_is_the_help() {
+    let Some(page) = of_the_repository("docs/cli.md") else {
+        return;
+    };
+    let help = |command: &str| {
+        let typed = format!("orbgate {command} --help");
+        let shown = printed(&typed.replace("  ", " "), page.parent().unwrap());
+        shown.trim_end().to_owned()
+    };
+    let main = help("");
+    let (_, commands) = main.split_once("\nCommands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let names = commands.lines().filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split(' ').next()?;
+        (!name.is_empty() && name != "help").then_some(name)
+    });
+    let mut made = format!(
+        "# All options\n\nWhat `orbgate --help` and `orbgate COMMAND --help` print: `UPDATE_README=1 cargo test -p orbgate-cli --all-features \
+         all_options` writes this page.\n\n```text\n{main}\n```\n"
+    );
+    for name in names {
+        made.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help(name)));
+    }
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(&page, &made).unwrap();
+    }
+    let committed = std::fs::read_to_string(&page).unwrap();
+    assert!(committed == made, "docs/cli.md should read:\n{made}");
 }
 
 /// What a reader copies has no error and no finding but notes.
 #[test]
 fn the_policies_of_the_pages_pass_lint() {
     let pages = [
-        ("README.md", "orbgate: 1"),
+        ("docs/tutorial/first-policy.md", "orbgate: 1"),
         ("policy/README.md", "orbgate: 1"),
         ("docs/testing.md", "orbgate_test: 1"),
     ];
@@ -71,7 +124,7 @@ fn the_policies_of_the_pages_pass_lint() {
     }
 }
 
-fn check(path: &Path, least: usize) {
+fn check(path: &Path, least: usize, folder: &Path) {
     let readme = std::fs::read_to_string(path).unwrap();
     let mut real = String::new();
     let mut examples = 0;
@@ -87,7 +140,7 @@ fn check(path: &Path, least: usize) {
         real.push_str("console\n");
         for typed in session.lines().filter_map(|line| line.strip_prefix("$ ")) {
             examples += 1;
-            real.push_str(&format!("$ {typed}\n{}", printed(typed)));
+            real.push_str(&format!("$ {typed}\n{}", printed(typed, folder)));
         }
     }
     assert!(examples >= least, "{examples} examples");
@@ -98,7 +151,7 @@ fn check(path: &Path, least: usize) {
 }
 
 /// What a shell prints, on both of its outputs.
-fn printed(typed: &str) -> String {
+fn printed(typed: &str, folder: &Path) -> String {
     let command = Path::new(env!("CARGO_BIN_EXE_orbgate"))
         .parent()
         .unwrap()
@@ -109,7 +162,7 @@ fn printed(typed: &str) -> String {
         .args(["-c", &format!("{{ {typed}\n}} 2>&1")])
         .env("PATH", path)
         .env("NO_COLOR", "1")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(folder)
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()

@@ -14,9 +14,9 @@ fn diagnostics(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_configuration_of_the_readme_is_one() {
-    let readme = include_str!("../../README.md");
-    let (_, rest) = readme.split_once("```yaml\norbgate_gateway: 1\n").unwrap();
+fn the_configuration_of_the_page_is_one() {
+    let page = include_str!("../../../../docs/gateway/configuration.md");
+    let (_, rest) = page.split_once("```yaml\norbgate_gateway: 1\n").unwrap();
     let (text, _) = rest.split_once("```").unwrap();
     let text = format!("orbgate_gateway: 1\n{text}");
     let config = Config::from_yaml(&text, Path::new("/etc/orbgate")).unwrap();
@@ -177,7 +177,10 @@ authzen:
 }
 
 #[test]
-fn the_readme_has_the_table_of_the_keys() {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    orbgate_testing::page::keep(readme, "keys", &Document::SHAPE.table());
+fn the_page_has_the_table_of_the_keys() {
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/gateway/configuration.md"
+    );
+    orbgate_testing::page::keep(page, "keys", &Document::SHAPE.table());
 }

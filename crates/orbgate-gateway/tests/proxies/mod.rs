@@ -247,7 +247,7 @@ fn systemd_accepts_the_units() {
     let found = verify.output().unwrap();
     let said = String::from_utf8_lossy(&found.stderr);
     assert!(found.status.success() && said.is_empty(), "{said}");
-    let guide = include_str!("../../README.md");
+    let guide = include_str!("../../../../docs/gateway/configuration.md");
     let state = guide.lines().find(|line| line.starts_with("state: "));
     assert_eq!(state.unwrap().trim_end(), "state: /var/lib/orbgate");
 }

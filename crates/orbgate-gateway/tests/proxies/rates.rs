@@ -15,7 +15,7 @@ const POLICY: &str = concat!(
 
 /// The example for Envoy over gRPC with the filter that the page shows, after `ext_authz`.
 fn with_rate_limit(_: &str, text: String) -> String {
-    let page = include_str!("../../README.md");
+    let page = include_str!("../../../../docs/gateway/envoy.md");
     let (_, rest) = page
         .split_once("```yaml\n- name: envoy.filters.http.local_ratelimit\n")
         .unwrap();

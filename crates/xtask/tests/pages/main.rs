@@ -74,7 +74,7 @@ fn examples_in_rust_are_tested_ones() {
             count += 1;
         }
     }
-    assert!(count >= 2, "{count} examples");
+    assert!(count >= 1, "{count} examples");
 }
 
 /// The table of rules in ARCHITECTURE.md: each has its one home, and every function that it names is in its file.
@@ -164,20 +164,38 @@ fn every_binding_has_the_same_parts() {
     }
 }
 
-/// The two mistakes that are easy in a call by hand come before the first example that decides.
+/// Deciding without a gate is easy to get wrong: `docs/gates.md` has the raw target in each language's frameworks, and each guide
+/// leads there before its first example that decides.
 #[test]
-fn every_guide_says_to_verify_the_token_and_where_the_target_is() {
+fn every_guide_leads_to_the_raw_target_of_its_frameworks() {
+    let rows = table("docs/gates.md", "| language | framework |");
     for language in LANGUAGES {
+        let own = rows
+            .iter()
+            .filter(|row| row[0].to_lowercase().replace("++", "pp") == language);
+        let own = own.count();
+        assert!(own >= 4, "{language}: {own} frameworks");
         let guide = read(&root().join("bindings").join(language).join("README.md"));
         let (before, _) = guide.split_once("\n## A first decision").unwrap();
-        assert!(before.contains("**Verify the token first.**"), "{language}");
-        let table = before.split_once("| framework | method | target | not |\n");
-        let rows = table.unwrap().1.lines().skip(1);
-        let rows = rows.take_while(|line| line.starts_with('|')).count();
-        assert!(rows >= 4, "{language}: {rows} frameworks");
-        // An example that decides comes after both.
+        assert!(
+            before.contains("docs/gates.md#decide-without-a-gate"),
+            "{language}"
+        );
         assert!(!before.contains("/api/v1/external"), "{language}");
     }
+}
+
+/// A reader who searches finds every page of `docs`.
+#[test]
+fn the_site_has_every_page_of_docs() {
+    let summary = read(&root().join("docs/SUMMARY.md"));
+    let listed: BTreeSet<_> = links(&summary).map(str::to_owned).collect();
+    let pages = files(&["docs/*.md"]).into_iter();
+    let pages = pages.filter_map(|page| Some(page.strip_prefix("docs/")?.to_owned()));
+    let missing: Vec<_> = pages
+        .filter(|page| page != "SUMMARY.md" && !listed.contains(page))
+        .collect();
+    assert_eq!(missing, Vec::<String>::new(), "not in docs/SUMMARY.md");
 }
 
 /// Each word of the glossary is a word of the interface of its language.
@@ -206,7 +224,7 @@ fn the_glossary_says_the_words_of_each_language() {
                 "bindings/python/python/orbgate/gate",
             ],
         ),
-        ("JSON", &["crates/orbgate-cli/README.md"]),
+        ("JSON", &["docs/calls.md", "docs/json.md"]),
     ];
     let rows = table("bindings/README.md", "| idea |");
     assert!(rows.len() >= 12, "{} words", rows.len());
@@ -365,9 +383,11 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The pages at the root, in docs/, policy/, benches/, and in each crate and binding.
+/// The pages at the root, in docs/ and its folders, policy/, benches/, and in each crate and binding.
 pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
-    let folders = ". docs policy policy/cases benches bindings crates/* bindings/*".split(' ');
+    let folders =
+        ". docs docs/* policy policy/cases benches bindings crates/* bindings/* bindings/*/docs"
+            .split(' ');
     let pages = folders.map(|folder| format!(":(glob){folder}/*.md"));
     let pages: Vec<_> = pages.collect();
     files(&pages).into_iter().map(|file| root().join(file))

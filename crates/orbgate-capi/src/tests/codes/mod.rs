@@ -103,7 +103,7 @@ fn every_language_has_the_codes() {
 
 #[test]
 fn pages_have_the_reasons() {
-    let [_, _, reason, ..] = &families();
+    let [_, _, reason, detail, ..] = &families();
     let (mut all, mut denials) = (String::new(), String::new());
     for Code {
         word,
@@ -127,9 +127,14 @@ fn pages_have_the_reasons() {
         }
     }
     let all = format!("| reason | decision | status | when |\n|---|---|---|---|\n{all}");
-    compare_section("README.md", "reasons", &all);
+    compare_section("docs/codes.md", "reasons", &all);
     let denials = format!("| reason | status | header |\n|---|---|---|\n{denials}");
-    compare_section("crates/orbgate-tower/README.md", "denials", &denials);
+    compare_section("docs/gates.md", "denials", &denials);
+    let details = detail.codes.iter();
+    let details = details.map(|code| format!("| `{}` | {} |\n", code.word, code.sentence));
+    let details: String = details.collect();
+    let details = format!("| detail | rule |\n|---|---|\n{details}");
+    compare_section("docs/codes.md", "details", &details);
 }
 
 /// Constants aligned like gofmt does.
