@@ -233,6 +233,43 @@ fn a_thousand_callers_with_a_new_key_are_all_served() {
     }
 }
 
+/// An issuer that is restarted with a new key fails at once, and then has it: honest callers wait for that, as they do without a failure. One
+/// that failed slowly is waited for by the share only.
+#[test]
+fn a_thousand_callers_with_a_new_key_are_served_right_after_failures() {
+    for holds_thread in [false, true] {
+        for (took, refused) in [
+            (20, 0),
+            (999, 0),
+            (1_000, if holds_thread { 999 } else { 488 }),
+        ] {
+            let mut world = World::new();
+            world.ms = 100_000;
+            for at in 0..2 {
+                let forged = world.ask(&format!("forged-{at}"), false);
+                let fetch = world.fetch().unwrap();
+                world.ms += took;
+                let failed = Err(FetchError::Status(503));
+                let now = world.now().monotonic;
+                assert_eq!(world.gate.fetched(fetch.attempt, failed, now), None);
+                drop(forged);
+            }
+            world.ms += 1;
+            let asked = (0..1_000).map(|_| world.ask("key-2", holds_thread));
+            let (waiting, others): (Vec<_>, Vec<_>) =
+                asked.partition(|step| matches!(step, Step::Wait(_)));
+            assert_eq!(others.len(), refused, "{holds_thread} {took}");
+            world.ms += 500;
+            let fetch = world.fetch().unwrap();
+            world.serve(fetch, &["key-1", "key-2"]);
+            for waiting in waiting.into_iter().map(waits) {
+                assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
+                assert_eq!(answered(world.resume(waiting)).denial, None);
+            }
+        }
+    }
+}
+
 /// A token that waited for an attempt of before does not wait for another as long again.
 #[test]
 fn two_attempts_take_no_longer_than_one_may() {

@@ -337,13 +337,13 @@ impl KeyCache {
                 if schedule.end() {
                     self.change(issuer, |next, name| {
                         next.put(issuer, name, Arc::clone(&keys), times);
-                        next.set_failure(issuer, None);
+                        next.set_failure(issuer, None, false);
                     });
                 }
                 None
             }
             Err(failure) => {
-                self.fail(issuer, &mut schedule, &failure);
+                self.fail(issuer, &mut schedule, &failure, now);
                 None
             }
         }

@@ -83,7 +83,8 @@ impl KeyCache {
     /// How long this token waits for an attempt; `None` if it doesn't.
     ///
     /// Anyone can send a token that waits, so each waits no longer than one attempt may take, and only a bounded number do. Past
-    /// their share, tokens wait while the issuer may be about to answer: not if it failed before.
+    /// their share, tokens wait while the issuer may be about to answer: not if it failed before and took its time for that. One that
+    /// failed at once answers the next attempt as soon, and may have its new key by then.
     fn waits(&self, issuer: usize, asked: &mut Asked, wait: Wait, now: Duration) -> Option<Wait> {
         let most = self.settings.max_waiting;
         let place = match asked.place.take() {
@@ -92,7 +93,7 @@ impl KeyCache {
         };
         let timeout = self.settings.timeout;
         let latest = match place.is_brief() {
-            true if self.snapshot.load().is_failing(issuer) => return None,
+            true if self.snapshot.load().is_failing_slowly(issuer) => return None,
             true => wait.until.saturating_sub(timeout.saturating_sub(BRIEF)),
             false => wait.until,
         };
@@ -129,7 +130,7 @@ impl KeyCache {
         });
         let wait = flight.wait();
         if let Err(failure) = first {
-            self.fail(issuer, schedule, &failure);
+            self.fail(issuer, schedule, &failure, now);
             return None;
         }
         self.has_queued.store(true, Ordering::SeqCst);
@@ -155,15 +156,25 @@ impl KeyCache {
             .as_ref()
             .is_some_and(|flight| now >= flight.until)
         {
-            self.fail(issuer, schedule, &FetchError::Timeout);
+            self.fail(issuer, schedule, &FetchError::Timeout, now);
         }
     }
 
     /// The attempt under way has failed: the keys stay, and the failure is noted.
-    pub(super) fn fail(&self, issuer: usize, schedule: &mut Schedule, failure: &FetchError) {
+    pub(super) fn fail(
+        &self,
+        issuer: usize,
+        schedule: &mut Schedule,
+        failure: &FetchError,
+        now: Duration,
+    ) {
+        let left = |flight: &Flight| flight.until.saturating_sub(now);
+        let left = schedule.flight.as_ref().map_or(Duration::ZERO, left);
+        let is_slow =
+            self.settings.timeout.saturating_sub(left) >= BRIEF.min(self.settings.timeout);
         if schedule.end() {
             self.change(issuer, |next, _| {
-                next.set_failure(issuer, Some(failure.clone()))
+                next.set_failure(issuer, Some(failure.clone()), is_slow);
             });
         }
     }

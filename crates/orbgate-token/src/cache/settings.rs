@@ -32,7 +32,7 @@ pub struct FetchSettings {
     pub timeout: Duration,
     /// How many tokens may wait for keys at once: 1,024. Anyone can send a token with an unknown `kid`, so a slow issuer would
     /// otherwise hold a whole server. Half of them may wait for `timeout`, the others for a second, and only for an issuer that
-    /// didn't fail before. Past that, a token is judged with the keys that there are.
+    /// didn't fail slowly before: in a second or more. Past that, a token is judged with the keys that there are.
     pub max_waiting: u32,
 }
 

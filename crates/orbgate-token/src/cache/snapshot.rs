@@ -19,6 +19,8 @@ pub(super) struct Snapshot {
 pub(super) struct State {
     pub(super) times: Option<Times>,
     pub(super) failure: Option<FetchError>,
+    /// The attempt that failed took longer than a brief wait.
+    is_slow: bool,
     /// Counts the changes of its keys: new ones, or none any more.
     generation: u64,
 }
@@ -39,6 +41,12 @@ impl Snapshot {
     pub(super) fn is_failing(&self, issuer: usize) -> bool {
         let state = self.issuers.get(issuer);
         state.is_some_and(|state| state.failure.is_some())
+    }
+
+    /// Whether the issuer fails, and took its time for that: a token that waits for it would wait in vain.
+    pub(super) fn is_failing_slowly(&self, issuer: usize) -> bool {
+        let state = self.issuers.get(issuer);
+        state.is_some_and(|state| state.failure.is_some() && state.is_slow)
     }
 
     /// Which keys of the issuer these are.
@@ -95,9 +103,15 @@ impl Snapshot {
         }
     }
 
-    pub(super) fn set_failure(&mut self, issuer: usize, failure: Option<FetchError>) {
+    pub(super) fn set_failure(
+        &mut self,
+        issuer: usize,
+        failure: Option<FetchError>,
+        is_slow: bool,
+    ) {
         if let Some(state) = self.issuers.get_mut(issuer) {
             state.failure = failure;
+            state.is_slow = is_slow;
         }
     }
 }
