@@ -1,11 +1,13 @@
 //! What a gateway accepted stays accepted: over restarts, changes of settings, and files that are half written.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::time::Instant;
 
 use crate::support::wire::{ask, request};
-use crate::support::{Gateway, Issuer, folder, free_port};
+use crate::support::{Gateway, Issuer, Running, folder, free_port};
 
 /// A policy in which `read:orbs` permits these routes.
 fn policy(routes: &str) -> String {
@@ -185,6 +187,67 @@ fn without_a_state_it_is_said_that_nothing_was_compared() {
     bench.told("the first policy is compared with no other", 1);
     let bench = Bench::start("state", "state: state\n");
     assert!(!bench.gateway.running.said().contains("compared"));
+}
+
+/// What `DynamicUser=` and `StateDirectory=orbgate` of the unit make: an unprivileged user, whose only folder is reached by a link, and a
+/// configuration that it can't write. Only root can become that user; otherwise the rest is tried.
+#[test]
+fn the_state_is_kept_where_the_unit_puts_it() {
+    const NOBODY: u32 = 65_534;
+    let (issuer, folder) = (Issuer::start(), folder("unit"));
+    let (private, link) = (folder.join("private/orbgate"), folder.join("orbgate"));
+    fs::create_dir_all(&private).unwrap();
+    let is_root = chown(&private, Some(NOBODY), Some(NOBODY)).is_ok();
+    symlink("private/orbgate", &link).unwrap();
+    let location = format!("127.0.0.1:{}", free_port());
+    let state = format!("refuse_wider: true\nstate: {}\n", link.display());
+    let text = config("policy.yaml", &location, &state);
+    fs::write(
+        folder.join("gateway.yaml"),
+        format!("orbgate_gateway: 1\ntokens: tokens.yaml\n{text}"),
+    )
+    .unwrap();
+    fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
+    let narrow = policy("GET /orbs");
+    fs::write(folder.join("policy.yaml"), &narrow).unwrap();
+    // Where the unprivileged user finds it.
+    let program = folder.join("orbgate-gateway");
+    fs::copy(env!("CARGO_BIN_EXE_orbgate-gateway"), &program).unwrap();
+    let start = || {
+        let mut command = std::process::Command::new(&program);
+        command.arg("--config").arg(folder.join("gateway.yaml"));
+        command.env("STATE_DIRECTORY", &link);
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        Running::start(&mut command)
+    };
+    let answers = |path: &str| {
+        let target = format!("/api/v1/external{path}");
+        let bearer = issuer.bearer();
+        let question = [
+            ("Authorization", bearer.as_str()),
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", &target),
+        ];
+        std::net::TcpStream::connect(&location).is_ok()
+            && ask(&location, &request(b"GET", b"/", &question)).status == 200
+    };
+    let mut running = start();
+    running.until("it answers", |_| answers("/orbs"));
+    let kept = private.join("policy.yaml");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), narrow);
+    if is_root {
+        assert_eq!(fs::metadata(&kept).unwrap().uid(), NOBODY);
+    }
+    // A new start has another process, and the same folder.
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
+    fs::write(folder.join("policy.yaml"), policy("GET /orbs, GET /files")).unwrap();
+    let mut running = start();
+    running.until("it compares", |running| running.said().contains(REFUSED));
+    running.until("it answers again", |_| answers("/orbs"));
+    assert!(!answers("/files"));
 }
 
 #[test]
