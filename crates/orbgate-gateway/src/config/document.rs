@@ -1,5 +1,5 @@
 //! The configuration as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
-//! The README's table of keys is made of it.
+//! The table of keys in docs/gateway/configuration.md is made of it.
 
 use core::num::NonZeroU64;
 
