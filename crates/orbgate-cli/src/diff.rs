@@ -384,10 +384,10 @@ What the new policy is to the old one, for callers:
 Every change has a request that shows it, and what calls cost is compared for
 those whom both policies allow them. Every request is covered, not only those
 that are listed. Files that differ only in order, comments, layout or the
-names of parameters are equivalent. The text lists changes up to 16 MiB, and
-says how many are left; --json lists all.
+names of parameters are equivalent. The text output lists changes up to 16 MiB,
+and then the number of remaining changes; --json lists all.
 
-A last line says for which kinds of changes it fails, in --json `fails`.
+The last line lists the kinds of changes that fail, in --json `fails`.
 Kinds of --fail-on are `wider`, `narrower`, `cheaper`, `costlier`, `other-cost`
 (an amount is not stated) and `removed`. Without it, and without --allow-wider,
 `wider`, `cheaper` and `other-cost` fail.

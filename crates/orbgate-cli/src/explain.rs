@@ -205,8 +205,8 @@ orbgate explain [OPTIONS] <METHOD> <TARGET>
 const HELP: &str = "\
 A token carries a scope that is declared in the Permissions tab of the
 application and requested in the `scope` parameter of the authorization
-request. If a step is missing, the call gets a 403. Give what the token
-carries, what is declared and what is requested, to find the missing step:
+request. If a step is missing, the call gets a 403. To find it, pass the
+token's scopes, the declared scopes and the requested scopes:
   not_declared   not declared in the Permissions tab
   not_requested  not requested in `scope`
   both           neither declared nor requested

@@ -169,14 +169,14 @@ struct Answer<'a> {
 const HELP: &str = "\
 Two spaces for each level, one after a `-` and a `:`, no space at the end of
 a line, one blank line where there are several. CRLF at the end of a line
-becomes LF. Comments and the order of the file stay; what is in brackets,
-in quotes or in a block is not touched otherwise. The policy keeps its digest.
-With `--seal` the end marker carries the SHA-256 of all that is before it, so
-that every reader refuses a text that was changed since, or is not whole; a
-seal of another text is taken off. It also seals a `tokens.yaml` and a
-`gateway.yaml`, whose layout stays. A file is replaced whole: nobody sees a part
-of it. What comes from standard input is written as it is: do not print a text
-that you do not trust to a log whose lines a machine obeys.
+becomes LF. Comments and the order of the file stay. Values in brackets,
+in quotes or in a block are not changed otherwise. The policy keeps its digest.
+With `--seal`, the end marker carries the SHA-256 of everything before it, so
+that every reader rejects a file that was changed since, or is incomplete. A
+seal of other content is removed. It also seals a `tokens.yaml` and a
+`gateway.yaml`, and keeps their layout. Files are replaced atomically. Standard
+input is printed without escaping: do not print untrusted input to a log whose
+lines a machine obeys.
 
 Examples:
   orbgate fmt policy.yaml

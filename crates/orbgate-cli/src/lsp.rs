@@ -44,12 +44,12 @@ An editor starts it and speaks the Language Server Protocol with it, over
 standard input and output: errors and lint as you type, hover, the scope of a
 route, layout, fixes. docs/editor.md has the settings for VS Code, Helix and
 Neovim. It reads no file. A command that was built without the feature `lsp`
-says so, and how to get it.
+prints how to get it.
 
 Examples:
   orbgate lsp
 
 Exit codes:
   0  the editor has shut it down
-  1  the editor went without a word
-  2  could not run: what came in is not the protocol";
+  1  the editor closed the connection without shutting it down
+  2  could not run: the input does not follow the protocol";

@@ -128,10 +128,10 @@ fn write(out: &mut dyn Write, needs: &Needs<'_>, source: &Source, at: &str) -> i
 }
 
 const HELP: &str = "\
-The first line has the least scopes with which a token may make all the calls,
-as `--scopes` takes them; the lines below say for each scope how many calls
-need it, and which is the first. Without one of them, that call is denied.
-Calls that no scope could allow are named with their reason.
+The first line lists the fewest scopes with which a token may make all the
+calls, in the syntax of `--scopes`. The lines below list for each scope how many
+calls need it, and the first of them, which is denied without the scope. Calls
+that no scope could allow are listed with their reason.
 
 A line of a log is a request as `orbgate replay` reads it, a line of a web
 server's access log, or `METHOD TARGET`. Without --token it is a user's.

@@ -53,8 +53,7 @@ fn start(_: &[&OsStr]) -> String {
 const HELP: &str = "\
 The gateway answers nginx, HAProxy, Caddy, Traefik, Envoy and programs that
 ask by AuthZEN. It is a program of its own, `orbgate-gateway`: this command
-starts the one in PATH, and says how to get it where there is none. It runs
-on Unix.
+starts the one in PATH, or prints how to install it. It runs on Unix.
 
 Examples:
   orbgate serve --config gateway.yaml

@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Require only what serving needs, not what an audit needs
+    /// Require only the members that serving needs, not those for an audit
     #[arg(long)]
     pub(crate) lenient: bool,
 }
@@ -139,9 +139,9 @@ line. Every finding is printed, as FILE:LINE: /pointer: message; the pointer
 of a missing member names the member, and that of a whole document is left
 out.
 
-Strict, as without --lenient, every member that the specification lists is
-asked for, null only where it may be, and what must agree is compared. With
---lenient, a member that has a default or may be null may be absent, and
+By default, every member that the specification lists is required, null is
+accepted only for nullable members, and members that must agree are compared.
+With --lenient, a member that has a default or may be null may be absent, and
 nothing is compared. Members that the specification does not list are never
 findings.
 
@@ -152,5 +152,5 @@ Examples:
 
 Exit codes:
   0  no findings
-  1  findings; what is not JSON is one
+  1  findings, or input that is not JSON
   2  a file could not be read";

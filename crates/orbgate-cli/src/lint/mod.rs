@@ -181,7 +181,7 @@ The codes, which docs/lint.md describes:
            case_or_plural, colon_literal, similar_literals, unknown_method,
            unused_suppression
   note     scope_without_routes, no_permits, no_end_marker
-A comment says why a finding is all right, on its line or on the lines before:
+A comment accepts a finding with a reason, on its line or on the lines before:
   - GET /models   # orbgate-lint: allow unstated_get: the meter knows it
 or for the whole file, with `allow-file`. The file of `--policy` is looked at
 as well.
@@ -192,7 +192,7 @@ Examples:
   orbgate lint policy.yaml --sarif > lint.sarif
 
 Exit codes:
-  0  nothing, or notes alone
+  0  no findings, or only notes
   1  an error, a warning, or an error of a file
   2  could not run: bad usage, a file that cannot be read, or too many
      errors or warnings to list all";
