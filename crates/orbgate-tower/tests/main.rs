@@ -16,7 +16,7 @@ mod hostile;
 mod layer;
 #[cfg(all(feature = "axum", feature = "metrics"))]
 mod nested;
-#[cfg(unix)]
+#[cfg(feature = "axum")]
 mod readme;
 mod servers;
 #[cfg(all(
