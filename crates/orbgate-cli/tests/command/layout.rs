@@ -36,6 +36,30 @@ fn a_file_is_laid_out_in_its_location_and_once_is_enough() {
 }
 
 #[test]
+fn a_policy_whose_paths_end_in_a_slash_decides_the_same_afterwards() {
+    let ragged = "orbgate:   1\ntrailing_slash:    always\napis:\n    a:\n        base_path: /v1\n        scopes:\n            s: { orbs: false, routes: [GET /a] }\n";
+    let policy = file("fmt-always.yaml", ragged);
+    let statuses = || {
+        ["/v1/a/", "/v1/a", "/v1/a//"].map(|target| {
+            let ran = orbgate(&[
+                "decide", "GET", target, "--policy", &policy, "--token", "user", "--scopes", "s",
+                "--json",
+            ]);
+            let json: Value = serde_json::from_str(&ran.out).unwrap();
+            (json["reason"].clone(), json["policy"].clone())
+        })
+    };
+    let before = statuses();
+    let reasons = before.iter().map(|(reason, _)| reason.clone());
+    let expected = ["scope_held", "no_route", "malformed_request"];
+    assert_eq!(Value::from_iter(reasons), json!(expected));
+    assert_eq!(orbgate(&["fmt", "--seal", &policy]).code, 0);
+    let text = fs::read_to_string(&policy).unwrap();
+    assert!(text.contains("\ntrailing_slash: always\n"), "{text}");
+    assert_eq!(statuses(), before);
+}
+
+#[test]
 fn a_seal_is_written_kept_and_taken_off() {
     let sealed = file("fmt-sealed.yaml", RAGGED);
     let seal = |flags: &[&str]| orbgate(&[&["fmt", &sealed], flags].concat());

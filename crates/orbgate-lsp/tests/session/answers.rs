@@ -69,6 +69,36 @@ fn hover_says_what_a_route_needs_and_what_overlaps_it() {
 }
 
 #[test]
+fn a_policy_whose_paths_end_in_a_slash_is_shown_with_it() {
+    let mut client = Client::ready(json!({ "capabilities": {} }));
+    let text = SHOP.replace("orbgate: 1\n", "orbgate: 1\ntrailing_slash: always\n");
+    client.open(URI, &text);
+    let mut params = at("GET /items/latest");
+    params["position"]["line"] = json!(params["position"]["line"].as_u64().unwrap() + 1);
+    let hover = client.ask("textDocument/hover", params).unwrap();
+    assert_eq!(
+        hover["contents"]["value"],
+        "`GET /v1/items/latest/`\n\n\
+         - needs `order:items`: orders\n\
+         - orbs: 5\n\
+         - any token may carry the scope\n\
+         - declared on this path: `GET`\n\
+         - overlaps `GET /v1/items/{id}/` (line 10): `/v1/items/latest/` is decided by this route\n"
+    );
+    let ragged = text.replace("trailing_slash: always", "trailing_slash:   always");
+    client.change(URI, 2, &ragged);
+    let options = json!({ "tabSize": 2, "insertSpaces": true });
+    let edits = client.ask(
+        "textDocument/formatting",
+        json!({ "textDocument": { "uri": URI }, "options": options }),
+    );
+    let edits = edits.unwrap().to_string();
+    assert!(!edits.contains("trailing_slash:   "), "{edits}");
+    assert_ne!(edits, "[]");
+    client.end().unwrap();
+}
+
+#[test]
 fn positions_are_counted_as_agreed() {
     let scope = "      read:items: { permits: \u{1d11e}, orbs: false, routes: [GET /a] }\n";
     let text =
