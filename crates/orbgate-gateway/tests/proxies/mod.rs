@@ -9,6 +9,7 @@ mod http2;
 mod lines;
 mod probes;
 mod program;
+mod quick_start;
 mod rates;
 mod upgrades;
 

@@ -7,6 +7,7 @@ use crate::kit::outcome::{StepResult, in_ci, settle, step};
 use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
 use crate::kit::{setup, skipped};
+use crate::language::library::COMMAND;
 use crate::language::{c, conformance, go, java, node, python, wasm};
 use crate::measure::{instructions, processors};
 use crate::release::dist::{self, Form};
@@ -290,10 +291,13 @@ impl Step {
                 setup::apt("python3 -m pip", "python3-pip")?;
                 setup::apt("systemd-analyze", "systemd")?;
                 setup::apt("systemd-analyze --version", "systemd")?;
-                // Each test mostly waits.
-                all(&[&format!(
-                    "cargo test {WORKSPACE} --test gateway -- --ignored --skip keycloak:: --test-threads 6"
-                )])
+                // Each test mostly waits. The quick start uses the command.
+                all(&[
+                    COMMAND,
+                    &format!(
+                        "cargo test {WORKSPACE} --test gateway -- --ignored --skip keycloak:: --test-threads 6"
+                    ),
+                ])
             }),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
