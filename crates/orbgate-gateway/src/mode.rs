@@ -7,11 +7,11 @@ orbgate_yaml::document! {
         /// nginx's `auth_request`.
         Nginx: "nginx",
         /// Caddy's `forward_auth`, Traefik's `ForwardAuth`, the Lua script for HAProxy.
-        ForwardAuth: "forward_auth",
+        ForwardAuth: "forward_auth" (not "caddy", "traefik", "haproxy"),
         /// Envoy's `ext_authz` over HTTP: the client's request itself, without its body.
-        EnvoyHttp: "envoy_http",
+        EnvoyHttp: "envoy_http" (not "envoy"),
         /// Envoy's `ext_authz` over gRPC: a message.
-        EnvoyGrpc: "envoy_grpc",
+        EnvoyGrpc: "envoy_grpc" (not "envoy"),
         /// AuthZEN's Authorization API: not a proxy's protocol, but messages from any client.
         Authzen: "authzen",
     }

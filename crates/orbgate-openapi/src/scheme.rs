@@ -27,7 +27,7 @@ pub(super) enum Flavour {
     /// then the scopes.
     Scopes,
     /// A scheme of type `http`, whose requirements can list roles.
-    Http,
+    Http { is_bearer: bool },
     /// Another type, in words.
     Other(String),
 }
@@ -73,7 +73,7 @@ impl Schemes {
             name: entry.key.text.clone().into_owned(),
             location: at(entry.key_location),
             flavour: match flavour(&entry.value) {
-                Flavour::Http if asked == Some(&entry.key.text) => Flavour::Scopes,
+                Flavour::Http { .. } if asked == Some(&entry.key.text) => Flavour::Scopes,
                 flavour => flavour,
             },
             permits: permits(&entry.value),
@@ -160,7 +160,11 @@ fn flavour(scheme: &Node<'_>) -> Flavour {
     }
     match get(scheme, "type").and_then(word) {
         Some("oauth2" | "openIdConnect") => Flavour::Scopes,
-        Some("http") => Flavour::Http,
+        Some("http") => Flavour::Http {
+            is_bearer: get(scheme, "scheme")
+                .and_then(word)
+                .is_some_and(|word| word.eq_ignore_ascii_case("bearer")),
+        },
         Some(other) => Flavour::Other(format!("of the type {}", quoted(other))),
         None => Flavour::Other("without a `type`".to_owned()),
     }

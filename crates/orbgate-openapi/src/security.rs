@@ -121,8 +121,11 @@ fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<St
     match flavour {
         Flavour::Scopes => None,
         Flavour::Other(flavour) => Some(flavour.clone()),
-        Flavour::Http if scopes.is_empty() => Some("of the type `http`".to_owned()),
-        Flavour::Http => Some(format!(
+        Flavour::Http { is_bearer: true } if scopes.is_empty() => Some(format!(
+            "of the type `http`; with `--scheme {name} --default-scope SCOPE` its operations need SCOPE"
+        )),
+        Flavour::Http { .. } if scopes.is_empty() => Some("of the type `http`".to_owned()),
+        Flavour::Http { .. } => Some(format!(
             "of the type `http`; with `--scheme {name}` its roles count as scopes"
         )),
     }

@@ -204,10 +204,12 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
         ),
         "{message}"
     );
+    let message = &told.left_out[1].message;
     assert!(
-        told.left_out[1]
-            .message
-            .ends_with("it is of the type `http`")
+        message.ends_with(
+            "it is of the type `http`; with `--scheme bearer --default-scope SCOPE` its operations need SCOPE"
+        ),
+        "{message}"
     );
     let options = Options {
         scheme: Some("bearer".to_owned()),
@@ -222,6 +224,21 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
         asked.policy
     );
     assert_eq!(asked.left_out[0].kind.as_str(), "no_scope");
+    // The tip is true.
+    let options = Options {
+        default_scope: Some("api".to_owned()),
+        ..options
+    };
+    let tried = import(document.as_bytes(), &options).unwrap();
+    assert_eq!((tried.operations, tried.left_out.len()), (2, 0));
+    let basic = import(
+        document
+            .replace("scheme: bearer", "scheme: basic")
+            .as_bytes(),
+        &free(),
+    );
+    let message = &basic.unwrap().left_out[1].message;
+    assert!(message.ends_with("it is of the type `http`"), "{message}");
 }
 
 /// As GitHub's document has it: it says nothing of security, and declares no scheme.

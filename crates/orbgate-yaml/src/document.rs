@@ -41,7 +41,8 @@ pub fn document<D: Value>(
 /// Declares types of a configuration file, each key once.
 ///
 /// A `struct` is a mapping, an `enum` a choice of words whose first one is the default. A field that is an [`Option`] may be
-/// left out. From a declaration come the type with both readers, and its [`Shape`]: the known keys, and the table of a page, in
+/// left out. Words in `(not …)` after a choice are ones that people write instead of it, and their error names the choice.
+/// From a declaration come the type with both readers, and its [`Shape`]: the known keys, and the table of a page, in
 /// which the comment on a field is its sentence. The words in parentheses name a mapping in messages; without them
 /// its key does.
 ///
@@ -70,7 +71,7 @@ pub fn document<D: Value>(
 ///     /// How loud.
 ///     enum Voice {
 ///         /// Quietly.
-///         Low: "low",
+///         Low: "low" (not "quiet", "soft"),
 ///         /// Loudly.
 ///         High: "high",
 ///     }
@@ -100,6 +101,10 @@ pub fn document<D: Value>(
 ///     "4:5: unknown key `nam` in this person (known: `name`, `repeat`); did you mean `name`?",
 ///     "5:8: `voice` must be `low` or `high`, not `hoarse`",
 /// ]);
+///
+/// let errors = read("greetings: 1\nto: []\nvoice: soft\n").unwrap_err();
+/// let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+/// assert_eq!(errors, ["3:8: `voice` must be `low` or `high`, not `soft`; for `soft`, write `low`"]);
 ///
 /// assert_eq!(Greetings::SHAPE.table(), "\
 /// | key | value | |
@@ -177,8 +182,8 @@ macro_rules! document {
         $(#[doc = $about:literal])*
         $visible:vis enum $name:ident {
             $(#[doc = $first_doc:literal])*
-            $first:ident: $first_word:literal,
-            $($(#[doc = $doc:literal])* $other:ident: $word:literal,)*
+            $first:ident: $first_word:literal $((not $($first_wrong:literal),+))?,
+            $($(#[doc = $doc:literal])* $other:ident: $word:literal $((not $($wrong:literal),+))?,)*
         }
         $($rest:tt)*
     ) => {
@@ -207,7 +212,11 @@ macro_rules! document {
                 owner: &$crate::Owner<'_>,
                 values: &mut $crate::Values<'_>,
             ) -> Self {
-                values.choice(node, owner.what, Self::NAMED).value
+                let wrong = &[
+                    $($(($first_wrong, $first_word),)+)?
+                    $($($(($wrong, $word),)+)?)*
+                ];
+                values.choice_with_tips(node, owner.what, Self::NAMED, wrong).value
             }
 
             fn stand_in(_: $crate::Location) -> Self {

@@ -109,16 +109,33 @@ impl Values<'_> {
         what: &str,
         choices: &[(&str, T)],
     ) -> Spanned<T> {
+        self.choice_with_tips(node, what, choices, &[])
+    }
+
+    /// The same. A tip is a word that people write instead of a name, and the name.
+    pub fn choice_with_tips<T: Copy + Default>(
+        &mut self,
+        node: &Node<'_>,
+        what: &str,
+        choices: &[(&str, T)],
+        tips: &[(&str, &str)],
+    ) -> Spanned<T> {
         let chosen = match &node.kind {
             Content::Scalar(scalar) => choices.iter().find(|(name, _)| *name == scalar.text),
             _ => None,
         };
         if chosen.is_none() {
-            let names: Vec<String> = choices
-                .iter()
-                .map(|(name, _)| format!("`{name}`"))
-                .collect();
-            self.wrong(node, &format!("{what} must be {}", names.join(" or ")));
+            let must = format!(
+                "{what} must be {}",
+                any_of(choices.iter().map(|(name, _)| *name))
+            );
+            let is_written = |word: &str| matches!(&node.kind, Content::Scalar(scalar) if scalar.text.eq_ignore_ascii_case(word));
+            let meant: Vec<_> = tips.iter().filter(|(word, _)| is_written(word)).collect();
+            let tip = meant.first().map_or_else(String::new, |(word, _)| {
+                let names = any_of(meant.iter().map(|(_, name)| *name));
+                format!("; for `{word}`, write {names}")
+            });
+            self.wrong_with_tip(node, &must, &tip);
         }
         node.spanned(chosen.map(|(_, value)| *value).unwrap_or_default())
     }
@@ -177,6 +194,10 @@ impl Values<'_> {
 
     /// Reports the required and the actual type of a value.
     pub fn wrong(&mut self, node: &Node<'_>, must: &str) {
+        self.wrong_with_tip(node, must, "");
+    }
+
+    fn wrong_with_tip(&mut self, node: &Node<'_>, must: &str, tip: &str) {
         let found = match &node.kind {
             Content::Refused => return,
             Content::Sequence(_) => "a list".into(),
@@ -187,7 +208,7 @@ impl Values<'_> {
             Content::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
             Content::Scalar(scalar) => quoted(&scalar.text),
         };
-        self.wrong_at(node.location, format!("{must}, not {found}"));
+        self.wrong_at(node.location, format!("{must}, not {found}{tip}"));
     }
 
     /// Reports an error at a location, unless there is already one.
@@ -196,6 +217,12 @@ impl Values<'_> {
             self.diagnostics.push(location, message);
         }
     }
+}
+
+/// The names in backticks, with `or` between them.
+fn any_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    names.join(" or ")
 }
 
 /// A plain `[1-9][0-9]*` of at most `i64::MAX`, without a sign, separator, other base or quotes.

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use orbgate::Policy;
 
 use crate::output::{self, Exit, Stop, one_line};
 
@@ -17,7 +18,7 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-/// Each file with its contents, in which `VERSION` stands for this program's version.
+/// Each file with its contents, in which `VERSION` stands for this program's version and `SCHEMA_URL` for the URL of the policy schema.
 const FILES: [(&str, &str); 4] = [
     ("policy.yaml", include_str!("policy.yaml")),
     ("policy.test.yaml", include_str!("policy.test.yaml")),
@@ -34,6 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     for (name, text) in FILES {
         let path = arguments.folder.join(name);
         let shown = path.display().to_string();
+        let text = text.replace("SCHEMA_URL", Policy::SCHEMA_URL);
         let text = text.replace("VERSION", env!("CARGO_PKG_VERSION"));
         match write(&path, &text) {
             Ok(()) => output::print(|out| writeln!(out, "{}", one_line(&shown)))?,

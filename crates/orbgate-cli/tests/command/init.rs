@@ -28,6 +28,13 @@ fn the_first_policy_passes_its_tests_and_lint() {
             "{text}"
         );
     }
+    let policy = fs::read_to_string(folder.join("policy.yaml")).unwrap();
+    let line = concat!(
+        "# yaml-language-server: $schema=https://github.com/orbgate/orbgate/raw/v",
+        env!("CARGO_PKG_VERSION"),
+        "/policy/policy.schema.json"
+    );
+    assert_eq!(policy.lines().next(), Some(line));
     for arguments in [
         ["check", "policy.yaml"],
         ["lint", "policy.yaml"],

@@ -488,6 +488,21 @@ mod action {
         value.unwrap()
     }
 
+    #[test]
+    fn a_folder_as_files_selects_policies_and_no_tests() {
+        for id in ["check", "lint", "fmt"] {
+            let Some(hook) = hook(id) else {
+                return;
+            };
+            assert_eq!(
+                value(&hook, "exclude"),
+                r"^\.github/|\.test\.ya?ml$",
+                "{id}"
+            );
+            assert_eq!(value(&hook, "types"), "[yaml]", "{id}");
+        }
+    }
+
     impl Repository {
         /// Runs a hook's entry as pre-commit does: the file names are its last arguments.
         fn run_hook(&self, hook: &str, files: &[&str]) -> crate::Ran {

@@ -68,6 +68,24 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
 }
 
 #[test]
+fn the_name_of_a_proxy_as_its_mode_gets_a_tip() {
+    for (word, modes) in [
+        ("caddy", "`forward_auth`"),
+        ("Traefik", "`forward_auth`"),
+        ("haproxy", "`forward_auth`"),
+        ("envoy", "`envoy_http` or `envoy_grpc`"),
+    ] {
+        let text = format!(
+            "orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: {word}, listen: unix:/a }}]\n"
+        );
+        let said = diagnostics(&text);
+        let lower = word.to_lowercase();
+        let tip = format!(" or `authzen`, not `{word}`; for `{lower}`, write {modes}");
+        assert!(said.len() == 1 && said[0].ends_with(&tip), "{said:?}");
+    }
+}
+
+#[test]
 fn a_key_that_is_missing_or_misspelt_hides_no_other_diagnostic() {
     let text = "\
 orbgate_gateway: 1

@@ -10,7 +10,8 @@ impl Policy {
     /// an editor.
     #[must_use]
     pub fn json_schema() -> String {
-        let schema = schemars::schema_for!(Document);
+        let mut schema = schemars::schema_for!(Document);
+        schema.insert("$id".to_owned(), Self::SCHEMA_URL.into());
         format!("{:#}\n", schema.as_value())
     }
 }

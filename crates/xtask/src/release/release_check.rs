@@ -18,7 +18,7 @@ pub(crate) struct ReleaseCheck {
 }
 
 /// What states the version, or takes it from there, as it is written.
-const STATED: [(&str, &str); 11] = [
+const STATED: [(&str, &str); 12] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \"@\""),
     ("CHANGELOG.md", "\n## @ "),
     (
@@ -44,6 +44,7 @@ const STATED: [(&str, &str); 11] = [
         "\n  \"version\": \"@\"",
     ),
     ("bindings/python/pyproject.toml", "dynamic = [\"version\"]"),
+    ("policy/README.md", "/raw/v@/policy/policy.schema.json"),
     ("Cargo.toml", "[workspace.package]\nversion = \"@\""),
 ];
 
