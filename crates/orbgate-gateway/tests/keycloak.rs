@@ -63,11 +63,15 @@ impl Keycloak {
     }
 
     fn token(&self, realm: &str, form: &str) -> String {
+        self.token_of_kind("access_token", realm, form)
+    }
+
+    fn token_of_kind(&self, name: &str, realm: &str, form: &str) -> String {
         let path = format!("/realms/{realm}/protocol/openid-connect/token");
         let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
         let answer = self.post(&path, &form_type, form);
         let body: Value = serde_json::from_str(&answer.body).unwrap();
-        let token = body["access_token"].as_str();
+        let token = body[name].as_str();
         format!("Bearer {}", token.unwrap_or_else(|| panic!("{body}")))
     }
 
@@ -92,7 +96,7 @@ fn realm() -> Value {
             "defaultClientScopes": ["basic"], "optionalClientScopes": ["read:orbs"],
             "protocolMappers": [{
                 "name": "audience", "protocol": "openid-connect", "protocolMapper": "oidc-audience-mapper",
-                "config": { "included.custom.audience": "https://api.example.com", "access.token.claim": "true" },
+                "config": { "included.custom.audience": "https://api.example.com", "access.token.claim": "true", "id.token.claim": "true" },
             }, {
                 "name": "kind", "protocol": "openid-connect", "protocolMapper": "oidc-hardcoded-claim-mapper",
                 "config": { "claim.name": "token_kind", "claim.value": kind, "jsonType.label": "String", "access.token.claim": "true" },
@@ -106,17 +110,23 @@ fn realm() -> Value {
     })
 }
 
+/// The page's own, with another address.
+fn configuration(address: &str) -> String {
+    let page = include_str!("../../../docs/issuers.md");
+    let (_, section) = page.split_once("\n## Keycloak\n").unwrap();
+    let (_, text) = section.split_once("```yaml\n").unwrap();
+    let (text, _) = text.split_once("```").unwrap();
+    let issuer = "https://id.example.com/realms/shop";
+    assert_eq!(text.matches(issuer).count(), 1);
+    text.replace(issuer, &format!("http://{address}/realms/orbgate"))
+}
+
 #[test]
 #[ignore = "starts Keycloak: cargo xtask test keycloak"]
 fn the_gateway_decides_with_the_tokens_of_keycloak() {
     let keycloak = Keycloak::start();
     keycloak.create("/admin/realms", &realm());
-    let tokens = format!(
-        "orbgate_token: 1\nissuers:\n  - issuer: http://{}/realms/orbgate\n    audience: https://api.example.com\n    \
-         algorithms: [RS256]\n    extra_types: [JWT]\n    kind:\n      user: [{{ claim: token_kind, equals: user }}]\n      \
-         organisation: [{{ claim: token_kind, equals: organisation }}]\n",
-        keycloak.address
-    );
+    let tokens = configuration(&keycloak.address);
     let address = format!("127.0.0.1:{}", free_port());
     let config = format!(
         "listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
@@ -145,6 +155,11 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
         assert_eq!(answer.status, 200, "{}", gateway.running.said());
         assert_eq!(answer.header("x-orb-token-kind"), kind);
     }
+    // An ID token for the same audience, signed with the same key.
+    let form = "grant_type=client_credentials&client_id=user&client_secret=secret&scope=openid%20read:orbs";
+    assert_eq!(check(&keycloak.token("orbgate", form)).status, 200);
+    let id = keycloak.token_of_kind("id_token", "orbgate", form);
+    assert_eq!(check(&id).status, 401);
     // Another realm's keys sign this one.
     let form = "grant_type=password&client_id=admin-cli&username=admin&password=admin";
     assert_eq!(check(&keycloak.token("master", form)).status, 401);
