@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use rustls::ServerConfig;
 
 use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
+use crate::body::Bodies;
 use crate::config::{Limits, ListenerConfig};
 use crate::connection::{Entrance, Protocol, Service};
 use crate::errors::{ErrorLog, RequestError};
@@ -28,6 +29,8 @@ pub(crate) struct Authorizer {
     current: Arc<ArcSwap<State>>,
     limit: usize,
     under_way: AtomicUsize,
+    /// The bodies of questions that aren't under way yet.
+    pub(crate) bodies: Bodies,
     errors: ErrorLog,
 }
 
@@ -44,6 +47,7 @@ impl Authorizer {
             current,
             limit: limits.questions,
             under_way: AtomicUsize::new(0),
+            bodies: Bodies::new(limits.questions),
             errors: ErrorLog::new(&listener.address.to_string()),
         }
     }
@@ -52,10 +56,10 @@ impl Authorizer {
         self.mode
     }
 
-    /// A permit for an authorization request. `None`, and an error is recorded, if all permits are in use. It is taken
-    /// before anything is read.
+    /// A permit for an authorization request. `None`, and an error is recorded, if all permits are in use.
     ///
-    /// Requests that wait for keys don't hold a permit, because clients can make them wait with forged tokens. They
+    /// A request whose body is still being read doesn't hold a permit, because a client can leave it unfinished for as long
+    /// as `idle_seconds`. Requests that wait for keys don't either, because clients can make them wait with forged tokens. They
     /// have the limit of the keys instead.
     pub(crate) fn permit(&self) -> Option<Permit<'_>> {
         let permit = Permit::new(&self.under_way);
@@ -92,6 +96,7 @@ impl Authorizer {
                 let status = match error {
                     RequestError::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
                     RequestError::MessageTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+                    RequestError::Overloaded => OVERLOADED,
                     _ => REFUSED,
                 };
                 refused(promises, status)

@@ -78,8 +78,9 @@ impl Grpc {
             return Err(RequestError::Unclear);
         }
         let most = LARGEST.saturating_add(BEFORE);
-        match whole(body, most, self.limits.idle).await {
+        match whole(body, most, self.limits.idle, &self.authorizer.bodies).await {
             Ok(body) => only(body),
+            Err(Unread::TooMany) => Err(RequestError::Overloaded),
             Err(Unread::TooLarge) => Err(RequestError::MessageTooLarge),
             Err(Unread::TooSlow | Unread::NotWhole) => Err(RequestError::Unclear),
         }
@@ -101,13 +102,13 @@ impl Service for Grpc {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<GrpcBody> {
-        let Some(_permit) = self.authorizer.permit() else {
-            return self.overloaded(request).await;
-        };
         if request.uri().path() != CHECK {
             return response(None, code::UNIMPLEMENTED);
         }
         let read = self.read(request).await;
+        let Some(_permit) = self.authorizer.permit() else {
+            return response(Some(message(&self.authorizer.past_capacity())), code::OK);
+        };
         let question = read.as_ref().map_err(|error| *error);
         let question = question.and_then(|it| question_of(it, self.limits.header_bytes));
         response(

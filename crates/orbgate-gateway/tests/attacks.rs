@@ -19,6 +19,8 @@ use crate::support::frames::{
 use crate::support::wire::{ask, request};
 use crate::support::{Gateway, Issuer, folder, free_port};
 
+mod unfinished;
+
 const ORBS: &str = "/api/v1/external/orbs";
 
 /// How long a connection that asks nothing may be there: `idle_seconds` and `drain_seconds`, and what a busy machine adds.

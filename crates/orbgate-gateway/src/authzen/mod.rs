@@ -21,7 +21,8 @@ use serde_json::{Map, Value, json};
 use crate::answers::{HttpAnswer, OVERLOADED, explained};
 use crate::authorizer::Authorizer;
 use crate::body::{Unread, whole};
-use crate::connection::{Protocol, Service};
+use crate::connection::{Entrance as _, Protocol, Service};
+use crate::errors::RequestError;
 use crate::state::State;
 
 use self::evaluate::{Evaluator, Known, invalid};
@@ -91,6 +92,9 @@ const LARGEST: usize = 256 * 1024;
 /// The maximum number of evaluations in a message.
 const MOST: usize = 1_000;
 
+/// What the text of a 503 is.
+const TOO_MANY: &str = "too many questions at once";
+
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Responds to programs that enforce decisions themselves.
@@ -117,7 +121,7 @@ impl Authzen {
     }
 
     async fn asked(&self, request: Request<Incoming>) -> HttpAnswer {
-        let Some(_permit) = self.authorizer.permit() else {
+        let Some(permit) = self.authorizer.permit() else {
             return overloaded();
         };
         let state = self.current.load_full();
@@ -135,7 +139,11 @@ impl Authzen {
         if head.method != Method::POST {
             return only(Method::POST);
         }
+        drop(permit);
         let read = self.body(&head.headers, body).await;
+        let Some(_permit) = self.authorizer.permit() else {
+            return overloaded();
+        };
         let answered = match read {
             Ok(body) => answered(endpoint, &Evaluator::new(&state), &body).await,
             Err(refusal) => Err(refusal),
@@ -189,7 +197,7 @@ impl Authzen {
             let message = "the `Content-Type` must be `application/json`";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         }
-        let unread = match whole(body, LARGEST, self.patience).await {
+        let unread = match whole(body, LARGEST, self.patience, &self.authorizer.bodies).await {
             Ok(body) => return Ok(body),
             Err(unread) => unread,
         };
@@ -202,6 +210,10 @@ impl Authzen {
                 StatusCode::BAD_REQUEST,
                 "the message is not whole".to_owned(),
             ),
+            Unread::TooMany => {
+                self.authorizer.note(RequestError::Overloaded);
+                (OVERLOADED, TOO_MANY.to_owned())
+            }
             Unread::TooSlow => (
                 StatusCode::REQUEST_TIMEOUT,
                 "the message takes too long".to_owned(),
@@ -350,7 +362,7 @@ fn refused((status, message): Refusal) -> HttpAnswer {
 }
 
 fn overloaded() -> HttpAnswer {
-    refused((OVERLOADED, "too many questions at once".to_owned()))
+    refused((OVERLOADED, TOO_MANY.to_owned()))
 }
 
 fn only(method: Method) -> HttpAnswer {
