@@ -157,6 +157,7 @@ fn tell(issuers: &[KeyStatus], before: &[Failing]) -> Vec<Failing> {
     let mut failing = Vec::new();
     for KeyStatus {
         issuer,
+        is_opaque,
         keys,
         failure,
         ..
@@ -165,6 +166,12 @@ fn tell(issuers: &[KeyStatus], before: &[Failing]) -> Vec<Failing> {
         let former = before.iter().find(|(it, _)| it == issuer);
         match (failure, former) {
             (Some(failure), Some((_, former))) if failure == former => {}
+            (Some(failure), _) if *is_opaque => {
+                tracing::error!(issuer, "opaque tokens cannot be asked about: {failure}");
+            }
+            (None, Some(_)) if *is_opaque => {
+                tracing::info!(issuer, "opaque tokens are asked about again");
+            }
             (Some(failure), _) => {
                 tracing::error!(issuer, keys, "keys cannot be fetched: {failure}");
             }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use orbgate::Engine;
-use orbgate_token::{FetchSettings, KeyFetcher, Verifier};
+use orbgate_token::{FetchSettings, KeyFetcher, KeyStatus, SecretSource, Verifier};
 use orbgate_tower::{
     AuditLog, Engines, GateLayer, LoadError, PublicRoutesError, Watch, WatchSettings,
 };
@@ -82,6 +82,8 @@ pub(crate) struct Keys {
     pub(crate) fetcher: KeyFetcher,
     /// The issuers whose keys can never be fetched.
     unfetchable: Vec<String>,
+    /// The files with the secrets of the clients that ask about opaque tokens.
+    secrets: Vec<PathBuf>,
 }
 
 /// The active policy, and the thread that follows its file.
@@ -180,17 +182,21 @@ impl State {
     }
 
     /// Whether it can allow anything. There is always a policy; keys are available after an issuer has
-    /// returned some.
+    /// returned some. An issuer of opaque tokens has no keys and counts until its endpoint fails.
     pub(crate) fn is_ready(&self) -> bool {
         let issuers = self.keys.fetcher.status();
-        issuers.iter().any(|issuer| issuer.keys > 0)
+        let counts =
+            |issuer: &KeyStatus| issuer.keys > 0 || issuer.is_opaque && issuer.failure.is_none();
+        issuers.iter().any(counts)
     }
 
     /// All files that are followed: the configuration, and the files that it names.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let tls = self.config.listeners.iter();
         let tls = tls.filter_map(|listener| listener.tls.as_ref());
-        core::iter::once(self.config.tokens.as_path()).chain(tls.flat_map(TlsFiles::paths))
+        let files = core::iter::once(self.config.tokens.as_path());
+        let files = files.chain(tls.flat_map(TlsFiles::paths));
+        files.chain(self.keys.secrets.iter().map(PathBuf::as_path))
     }
 
     /// Makes the policy file be read at once.
@@ -273,13 +279,23 @@ impl Keys {
         if let Some(error) = Ending::of(text.as_bytes()).error_after(ended, require_seal) {
             return Err(StartError::Incomplete(file.to_owned(), error));
         }
-        if let Some(former) = former.filter(|former| former.text == text) {
+        // A secret may be another one under the same text.
+        let same = |former: &&Self| former.text == text && former.secrets.is_empty();
+        if let Some(former) = former.filter(same) {
             return Ok(former.clone());
         }
         let verifier = Verifier::from_yaml(&text);
         let verifier = verifier
             .map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
+        let verifier = verifier.with_secrets(SecretSource::read);
+        let verifier = verifier
+            .map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
         let unfetchable = verifier.unfetchable().map(str::to_owned).collect();
+        let secrets = verifier.secrets().filter_map(|source| match source {
+            SecretSource::File(path) => Some(PathBuf::from(path)),
+            SecretSource::Env(_) => None,
+        });
+        let secrets = secrets.collect();
         let fetcher = match former {
             Some(former) => former.fetcher.replaced_by(verifier),
             None => {
@@ -296,6 +312,7 @@ impl Keys {
             text,
             fetcher,
             unfetchable,
+            secrets,
         })
     }
 }

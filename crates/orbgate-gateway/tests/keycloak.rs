@@ -131,7 +131,10 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
     let config = format!(
         "listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
     );
-    let gateway = Gateway::start_with(folder("keycloak"), &tokens, &config);
+    let home = folder("keycloak");
+    let secret = home.join("secret");
+    fs::write(&secret, "secret\n").unwrap();
+    let gateway = Gateway::start_with(home, &tokens, &config);
     let check = |bearer: &str| {
         let own = [
             ("X-Original-Method", "GET"),
@@ -175,4 +178,31 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
     assert_ne!(header(&before), header(&after));
     assert_eq!(check(&after).status, 200);
     assert_eq!(check(&before).status, 200);
+
+    // The same tokens with introspection instead of keys: Keycloak knows what is revoked.
+    let tokens = format!(
+        "orbgate_token: 1\nissuers:\n  - issuer: http://{0}/realms/orbgate\n    audience: https://api.example.com\n    opaque:\n      \
+         endpoint: http://{0}/realms/orbgate/protocol/openid-connect/token/introspect\n      client_id: user\n      \
+         client_secret_file: {1}\n      max_cache_seconds: 1\n    kind:\n      user: [{{ claim: token_kind, equals: user }}]\n      \
+         organisation: [{{ claim: token_kind, equals: organisation }}]\n",
+        keycloak.address,
+        secret.display(),
+    );
+    drop(gateway);
+    let gateway = Gateway::start_with(folder("keycloak-opaque"), &tokens, &config);
+    assert_eq!(check(&token("user", "")).status, 403);
+    let revoked = token("user", scope);
+    let answer = check(&revoked);
+    assert_eq!(answer.status, 200, "{}", gateway.running.said());
+    assert_eq!(answer.header("x-orb-token-kind"), "user");
+    let path = "/realms/orbgate/protocol/openid-connect/revoke";
+    let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
+    let form = format!(
+        "client_id=user&client_secret=secret&token={}",
+        revoked.trim_start_matches("Bearer ")
+    );
+    assert_eq!(keycloak.post(path, &form_type, &form).status, 200);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(check(&revoked).status, 401);
+    assert_eq!(check("Bearer no-such-token").status, 401);
 }

@@ -12,6 +12,7 @@
 mod attacks;
 mod authzen;
 mod keycloak;
+mod opaque;
 mod operation;
 mod proxies;
 mod questions;

@@ -5,6 +5,8 @@
 //   {"do":"declare","scope":"…"}           what the Permissions tab of the application says
 //   {"do":"rotate","algorithm":"ES256"}    a new key instead of the old one
 //   {"do":"lifetime","seconds":600}        of the tokens to come
+//   {"do":"format","format":"opaque"}      of the tokens to come: opaque or jwt
+//   {"do":"revoke","token":"…"}            ends a token of org-1
 //   {"do":"judge","tokens":["…"],…}        which tokens another implementation accepts
 //   {"do":"requests"}                      how often the key set was asked for
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -19,7 +21,7 @@ const AUDIENCE = 'https://api.example.com';
 const REDIRECT = 'https://app.example.com/callback';
 const SECRET = 'not-a-secret-outside-of-these-tests';
 
-const state = { declared: 'read:account write:voxies', algorithm: 'ES256', key: 0, requests: 0, lifetime: 600 };
+const state = { declared: 'read:account write:voxies', algorithm: 'ES256', key: 0, requests: 0, lifetime: 600, format: 'jwt' };
 
 const server = createServer((request, response) => {
   if (request.url === '/jwks') state.requests += 1;
@@ -28,7 +30,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => {
   state.issuer = `http://127.0.0.1:${server.address().port}`;
   rotate();
-  answer({ issuer: state.issuer, audience: AUDIENCE });
+  answer({ issuer: state.issuer, audience: AUDIENCE, secret: SECRET });
   createInterface({ input: process.stdin })
     .on('line', (line) => void obey(JSON.parse(line)).then(answer, (error) => answer({ error: String(error) })))
     .on('close', () => process.exit(0));
@@ -45,6 +47,8 @@ async function obey(command) {
     case 'declare': state.declared = command.scope; return {};
     case 'rotate': state.algorithm = command.algorithm; rotate(); return { kid: kid() };
     case 'lifetime': state.lifetime = command.seconds; return {};
+    case 'format': state.format = command.format; return {};
+    case 'revoke': await post('/token/revocation', { token: command.token }, 'org-1'); return {};
     case 'judge': return judge(command);
     case 'requests': return { count: state.requests };
     default: throw new Error(`unknown command ${command.do}`);
@@ -73,6 +77,8 @@ function rotate() {
     extraTokenClaims: (_, token) => ({ token_kind: token.kind === 'ClientCredentials' ? 'organisation' : 'user' }),
     features: {
       clientCredentials: { enabled: true },
+      introspection: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => AUDIENCE,
@@ -80,7 +86,7 @@ function rotate() {
         getResourceServerInfo: () => ({
           // What is declared: a requested scope beyond it is silently left out of the token.
           scope: state.declared,
-          accessTokenFormat: 'jwt',
+          accessTokenFormat: state.format,
           accessTokenTTL: state.lifetime,
           jwt: { sign: { alg: state.algorithm } },
         }),
@@ -130,7 +136,8 @@ async function post(path, form, client) {
   const response = await fetch(state.issuer + path, {
     method: 'POST', headers: { authorization }, body: new URLSearchParams(fields),
   });
-  const body = await response.json();
+  const text = await response.text(); // of a revocation: nothing
+  const body = text && JSON.parse(text);
   if (!response.ok) throw new Error(JSON.stringify(body));
   return body;
 }

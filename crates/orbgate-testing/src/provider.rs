@@ -21,6 +21,8 @@ pub struct Provider {
     answers: Receiver<String>,
     pub issuer: String,
     pub audience: String,
+    /// The secret of its clients.
+    pub secret: String,
 }
 
 impl Provider {
@@ -59,10 +61,12 @@ impl Provider {
             child,
             issuer: String::new(),
             audience: String::new(),
+            secret: String::new(),
         };
         let hello = provider.answer("its start");
         provider.issuer = text(&hello, "issuer");
         provider.audience = text(&hello, "audience");
+        provider.secret = text(&hello, "secret");
         Some(provider)
     }
 
@@ -97,6 +101,16 @@ impl Provider {
     /// Sets the lifetime of later tokens.
     pub fn lifetime(&mut self, seconds: u64) {
         self.ask(&json!({"do": "lifetime", "seconds": seconds}));
+    }
+
+    /// Gives opaque tokens from now on, instead of JWTs.
+    pub fn opaque(&mut self) {
+        self.ask(&json!({"do": "format", "format": "opaque"}));
+    }
+
+    /// Ends an organisation's opaque token.
+    pub fn revoke(&mut self, token: &str) {
+        self.ask(&json!({"do": "revoke", "token": token}));
     }
 
     /// The number of requests for the key set.

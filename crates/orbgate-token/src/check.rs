@@ -4,8 +4,11 @@ use core::time::Duration;
 
 use orbgate::TokenKind;
 
+use crate::algorithm::Algorithm;
 use crate::issuer::Issuer;
+use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules, Test};
+use crate::opaque::Opaque;
 
 /// One error in a configuration.
 #[derive(Debug)]
@@ -43,6 +46,19 @@ pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
             .any(|other| other.issuer == issuer.issuer)
         {
             diagnostics.push("issuer", "another issuer has the same name");
+        }
+        if let Some(opaque) = &issuer.opaque {
+            diagnostics.opaque(issuer, opaque);
+            let mut earlier = issuers.iter().take(index).flat_map(|it| &it.opaque);
+            if earlier.any(|other| other.prefix == opaque.prefix) {
+                let message = match opaque.prefix {
+                    Some(_) => "another issuer's opaque tokens have the same `prefix`",
+                    None => {
+                        "another issuer gets the opaque tokens: one of the two needs a `prefix`"
+                    }
+                };
+                diagnostics.push("prefix", message);
+            }
         }
     }
     diagnostics.list
@@ -132,6 +148,38 @@ impl Diagnostics {
             );
         }
         self.kind(&issuer.kind);
+    }
+
+    fn opaque(&mut self, issuer: &Issuer, opaque: &Opaque) {
+        if !is_safe_url(&opaque.endpoint) {
+            let message = "`endpoint` must start with `https://`, or lead to this very machine";
+            self.push("endpoint", message);
+        }
+        if opaque.client.is_empty() {
+            self.push("client_id", "`client_id` is empty");
+        }
+        if let Some((key, message)) = opaque.source.diagnostic() {
+            self.push(key, message);
+        }
+        if opaque.prefix.as_ref().is_some_and(String::is_empty) {
+            let message = "`prefix` is empty: leave it out for the issuer that gets the rest";
+            self.push("prefix", message);
+        }
+        let longest = Duration::from_secs(3600);
+        if opaque.max_cache.is_zero() || opaque.max_cache > longest {
+            let message = "`max_cache_seconds` is not 1 to 3600";
+            self.push("max_cache_seconds", message);
+        }
+        let useless = [
+            ("jwks_uri", issuer.jwks_uri.is_some()),
+            ("algorithms", issuer.algorithms != [Algorithm::Rs256]),
+            ("extra_types", !issuer.extra_types.is_empty()),
+            ("rsa_exponent_min", issuer.key_rules != KeyRules::default()),
+        ];
+        for (key, _) in useless.into_iter().filter(|(_, is_there)| *is_there) {
+            let message = format!("`{key}` does nothing with `opaque`: no signature is checked");
+            self.push(key, message);
+        }
     }
 
     fn kind(&mut self, kind: &KindRules) {

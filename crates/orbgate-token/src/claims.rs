@@ -1,5 +1,6 @@
 //! The claims of an access token (RFC 7519 §4.1, RFC 9068 §2.2), each checked for its type.
 
+use core::fmt;
 use core::time::Duration;
 
 use orbgate::TokenKind;
@@ -15,6 +16,7 @@ pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
 
 /// The results of reading claims, each reported only when its check is due. They are kept while a program checks the
 /// signature.
+#[derive(Clone, Debug)]
 pub(crate) struct Stated {
     pub(crate) audience: Result<(), TokenError>,
     pub(crate) validity: Result<Validity, TokenError>,
@@ -22,13 +24,15 @@ pub(crate) struct Stated {
 }
 
 /// The times between which a token is valid, since 1970.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Validity {
-    expires: Duration,
+    pub(crate) expires: Duration,
     not_before: Option<Duration>,
     issued: Option<Duration>,
 }
 
 /// The claims that remain, if the audience and the times are valid.
+#[derive(Clone)]
 pub(crate) struct Rest {
     pub(crate) kind: TokenKind,
     pub(crate) scopes: Box<str>,
@@ -36,6 +40,46 @@ pub(crate) struct Rest {
     pub(crate) client: Option<Box<str>>,
     pub(crate) actor: Option<Box<str>>,
     pub(crate) id: Option<Box<str>>,
+}
+
+// Written by hand: who a token is about is not shown.
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rest")
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stated {
+    /// The same, unless a rule refuses it at any time.
+    pub(crate) fn unless_refused(self) -> Result<Self, TokenError> {
+        let Self {
+            audience,
+            validity,
+            rest,
+        } = &self;
+        let error = audience.err();
+        let error = error.or(validity.as_ref().err().copied());
+        match error.or(rest.as_ref().err().copied()) {
+            Some(error) => Err(error),
+            None => Ok(self),
+        }
+    }
+
+    /// How many bytes its strings have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.rest.as_ref().map_or(0, Rest::bytes)
+    }
+}
+
+impl Rest {
+    /// How many bytes its strings have.
+    fn bytes(&self) -> usize {
+        let optional = [&self.subject, &self.client, &self.actor, &self.id];
+        let strings = optional.into_iter().flatten().chain([&self.scopes]);
+        strings.map(|string| string.len()).sum()
+    }
 }
 
 /// The first second that a claim can't name. Below it, floating-point numbers are exact.

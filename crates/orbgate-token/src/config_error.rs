@@ -40,6 +40,17 @@ impl ConfigError {
         }
     }
 
+    /// The error of secrets that cannot be read.
+    pub(crate) fn of_secrets(messages: Vec<String>) -> Self {
+        let diagnostics = messages.into_iter().map(|message| ConfigDiagnostic {
+            location: None,
+            message,
+        });
+        Self {
+            diagnostics: diagnostics.collect(),
+        }
+    }
+
     /// The error for a file.
     pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
         let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {

@@ -55,6 +55,8 @@ orbgate::codes! {
         Bound: "bound", "the token is bound to a key of its holder";
         /// The issuer's introspection endpoint didn't return `"active": true`.
         Inactive: "inactive", "the token is not active";
+        /// It failed, took too long, or too many tokens were waiting for it. Nothing is known of the token.
+        Unanswered: "unanswered", "the issuer's introspection endpoint gave no usable answer";
         Clock: "clock", "the clock is before 1970";
         /// By the issuer's rules, it matches neither kind, or both. The token itself is valid.
         UnknownKind: "unknown_kind", "the token is neither a user's nor an organisation's";
@@ -97,7 +99,7 @@ mod tests {
             codes.join(" "),
             "too_long not_compact bad_encoding bad_header bad_claims duplicate_member extension algorithm type issuer \
              no_keys key_id_missing key_unknown key_ambiguous key_revoked key_mismatch signature audience bad_time expired \
-             not_yet_valid lifetime claim scopes bound inactive clock unknown_kind"
+             not_yet_valid lifetime claim scopes bound inactive unanswered clock unknown_kind"
         );
     }
 }

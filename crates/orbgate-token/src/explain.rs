@@ -14,6 +14,7 @@ use crate::issuer::Issuer;
 use crate::json::Member;
 use crate::keys::Keys;
 use crate::kind::KindRules;
+use crate::opaque::Opaque;
 use crate::scope::ScopeFormat;
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Verifier, since_epoch};
@@ -52,23 +53,75 @@ impl Verifier {
         now: SystemTime,
     ) -> Explanation {
         let token = token.as_ref();
+        if let Some(opaque) = self.asked(token).and_then(|index| self.opaque(index)) {
+            let endpoint = quoted(&opaque.endpoint);
+            let hint = format!("only its issuer knows: explain it with the answer of {endpoint}");
+            let unanswered = Err(TokenError::Unanswered);
+            return Explanation::of(unanswered, |_| Some(hint));
+        }
         let judged = match keys {
             Some(keys) => self.judged(token, keys, now),
             None => self.unsigned(token, now),
         };
-        let refused = match &judged {
-            Ok(verified) if verified.kind() == TokenKind::Unknown => Some(TokenError::UnknownKind),
-            Ok(_) => None,
-            Err(error) => Some(*error),
-        };
-        let verified = judged.ok();
         Explanation {
-            refused,
-            hint: refused.and_then(|error| self.hint(error, token, now)),
-            kind: verified.as_ref().map(VerifiedToken::kind),
-            scopes: verified.map(|verified| verified.scopes().to_owned()),
             is_signature_checked: keys.is_some() && cfg!(feature = "aws-lc-rs"),
+            ..Explanation::of(judged, |error| self.hint(error, token, now))
         }
+    }
+
+    /// The same for a token of an [opaque](Issuer::opaque) issuer, with what its introspection endpoint answers.
+    #[must_use]
+    pub fn explain_introspected(
+        &self,
+        token: impl AsRef<[u8]>,
+        answer: impl AsRef<[u8]>,
+        now: SystemTime,
+    ) -> Explanation {
+        let (token, answer) = (token.as_ref(), answer.as_ref());
+        let of = self.asked(token);
+        let judged = self
+            .answered(answer, of)
+            .and_then(|(issuer, name, stated)| {
+                stated.judge(issuer, name, Fingerprint::of(token), since_epoch(now)?)
+            });
+        Explanation::of(judged, |error| {
+            let claims = Claims::parse(answer).ok()?;
+            let issuer = match of {
+                Some(index) => self.named(index)?.0,
+                None => self.issuer_of(&claims).ok()?.1,
+            };
+            match error {
+                TokenError::Inactive => {
+                    let has = shown(claims.0.get("active"));
+                    Some(format!("the answer's `active` {has}"))
+                }
+                TokenError::Issuer => {
+                    let has = shown(claims.0.get("iss"));
+                    let wants = quoted(&issuer.issuer);
+                    Some(format!("the answer's `iss` {has}, and `issuer` is {wants}"))
+                }
+                TokenError::Type => {
+                    let has = shown(claims.0.get("token_type"));
+                    Some(format!(
+                        "the answer's `token_type` {has}, and a plain access token's is `Bearer`"
+                    ))
+                }
+                _ => claims_hint(error, &claims, issuer, since_epoch(now).ok()?),
+            }
+        })
+    }
+
+    /// The issuer that is asked about this token, if one is.
+    fn asked(&self, token: &[u8]) -> Option<usize> {
+        self.opaque_issuer(token).or_else(|| {
+            let compact = Compact::parse(token).ok()?;
+            let opened = self.open(&compact).ok()?;
+            opened.issuer.opaque.is_some().then_some(opened.index)
+        })
+    }
+
+    fn opaque(&self, index: usize) -> Option<&Opaque> {
+        self.named(index)?.0.opaque.as_ref()
     }
 
     /// The same result as that of [`verify`](Self::verify).
@@ -168,6 +221,25 @@ impl Verifier {
     }
 }
 
+impl Explanation {
+    /// Of a verdict without a signature.
+    fn of(judged: Judged, hint: impl FnOnce(TokenError) -> Option<String>) -> Self {
+        let refused = match &judged {
+            Ok(verified) if verified.kind() == TokenKind::Unknown => Some(TokenError::UnknownKind),
+            Ok(_) => None,
+            Err(error) => Some(*error),
+        };
+        let verified = judged.ok();
+        Self {
+            refused,
+            hint: refused.and_then(hint),
+            kind: verified.as_ref().map(VerifiedToken::kind),
+            scopes: verified.map(|verified| verified.scopes().to_owned()),
+            is_signature_checked: false,
+        }
+    }
+}
+
 type Judged = Result<VerifiedToken, TokenError>;
 
 /// The hint for a token that can't be parsed.
@@ -175,7 +247,7 @@ fn form(error: TokenError, token: &[u8]) -> Option<String> {
     let dots = memchr::memchr_iter(b'.', token).count();
     let said = match (error, dots) {
         (TokenError::NotCompact, 0) => {
-            "it has no dots, so it is an opaque token: only its issuer knows what it means"
+            "it has no dots, so it is an opaque token: if its issuer has an introspection endpoint, write `opaque`"
         }
         (TokenError::NotCompact, 4) => {
             "it has five parts, so it is encrypted: have the issuer send signed tokens"

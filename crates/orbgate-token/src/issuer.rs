@@ -5,6 +5,7 @@ use core::time::Duration;
 use crate::algorithm::Algorithm;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
+use crate::opaque::Opaque;
 use crate::scope::ScopeClaim;
 
 /// An issuer, and the rules for its tokens. [`Verifier::new`](crate::Verifier::new) checks it.
@@ -32,6 +33,7 @@ pub struct Issuer {
     pub(crate) allow_unverified_cnf: bool,
     pub(crate) key_rules: KeyRules,
     pub(crate) jwks_uri: Option<String>,
+    pub(crate) opaque: Option<Opaque>,
 }
 
 impl Issuer {
@@ -54,6 +56,7 @@ impl Issuer {
             allow_unverified_cnf: false,
             key_rules: KeyRules::default(),
             jwks_uri: None,
+            opaque: None,
         }
     }
 
@@ -152,6 +155,11 @@ impl Issuer {
         Self {
             issuer: of(&self.issuer),
             jwks_uri: self.jwks_uri.as_ref().map(of),
+            opaque: self.opaque.clone().map(|opaque| Opaque {
+                endpoint: of(&opaque.endpoint),
+                prefix: opaque.prefix.as_ref().map(of),
+                ..opaque
+            }),
             ..self.clone()
         }
     }
@@ -160,6 +168,14 @@ impl Issuer {
     #[must_use]
     pub fn jwks_uri(mut self, url: impl Into<String>) -> Self {
         self.jwks_uri = Some(url.into());
+        self
+    }
+
+    /// Asks its introspection endpoint about each token (RFC 7662) instead of checking a signature. It gets the tokens that aren't a
+    /// JWT, and the JWTs whose `iss` is its name.
+    #[must_use]
+    pub fn opaque(mut self, opaque: Opaque) -> Self {
+        self.opaque = Some(opaque);
         self
     }
 }

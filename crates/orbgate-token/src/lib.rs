@@ -13,6 +13,7 @@ mod error;
 mod explain;
 #[cfg(feature = "fetch")]
 mod fetch;
+mod generations;
 mod issuer;
 mod json;
 mod jwk;
@@ -20,6 +21,7 @@ mod keys;
 mod kind;
 #[cfg(feature = "aws-lc-rs")]
 mod material;
+mod opaque;
 mod parts;
 #[cfg(feature = "aws-lc-rs")]
 mod remembered;
@@ -38,8 +40,8 @@ mod wycheproof;
 pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
 pub use crate::cache::{
-    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response,
-    SettingsError, Wait,
+    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Post,
+    Response, SettingsError, Wait,
 };
 pub use crate::config_error::{ConfigDiagnostic, ConfigError};
 pub use crate::error::TokenError;
@@ -50,6 +52,7 @@ pub use crate::issuer::Issuer;
 pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};
+pub use crate::opaque::{Opaque, SecretSource};
 pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 pub use crate::signature::SignatureCheck;
 #[cfg(feature = "test-issuer")]

@@ -5,16 +5,14 @@
 )]
 
 use core::time::Duration;
-use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::generations::Generations;
+
 /// Half the longest time that a signature is remembered.
 const HALF_LIFE: Duration = Duration::from_secs(30);
-
-/// The SHA-256 of a token and of the key that signed it.
-type Mark = [u8; 32];
 
 /// The most recent valid signatures: a bounded number, each for at most a minute.
 ///
@@ -22,25 +20,15 @@ type Mark = [u8; 32];
 /// requirement T16). Only a token with a valid signature adds an entry.
 #[derive(Debug)]
 pub(crate) struct Remembered {
-    /// Half the maximum number of entries.
-    half: usize,
-    sets: Mutex<Sets>,
-}
-
-/// Two sets. The older one is dropped as a whole, so entries need no time and no position in a queue.
-#[derive(Debug, Default)]
-struct Sets {
-    begun: Duration,
-    young: HashSet<Mark>,
-    old: HashSet<Mark>,
+    /// By the SHA-256 of a token and of the key that signed it.
+    known: Mutex<Generations<()>>,
 }
 
 impl Remembered {
     /// Remembers up to this number of signatures; `None` if it is 0.
     pub(crate) fn at_most(most: usize) -> Option<Self> {
         (most > 0).then(|| Self {
-            half: most.div_ceil(2),
-            sets: Mutex::default(),
+            known: Mutex::new(Generations::new(HALF_LIFE, most, usize::MAX)),
         })
     }
 
@@ -52,52 +40,21 @@ impl Remembered {
         check: impl FnOnce() -> bool,
     ) -> bool {
         let mark = hash.finalize().into();
-        if self.with(now, |sets| sets.knows(&mark)) {
+        if self.with(now, |known| known.get(&mark).is_some()) {
             return true;
         }
         let is_right = check();
         if is_right {
-            self.with(now, |sets| sets.put(mark, now, self.half));
+            self.with(now, |known| known.put(mark, (), 0, now));
         }
         is_right
     }
 
-    fn with<T>(&self, now: Duration, act: impl FnOnce(&mut Sets) -> T) -> T {
-        // A panic can't leave the sets inconsistent, because each change is complete.
-        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
-        sets.forget(now);
-        act(&mut sets)
-    }
-}
-
-impl Sets {
-    fn knows(&self, mark: &Mark) -> bool {
-        self.young.contains(mark) || self.old.contains(mark)
-    }
-
-    fn put(&mut self, mark: Mark, now: Duration, half: usize) {
-        if self.young.len() >= half {
-            self.age(now);
-        }
-        self.young.insert(mark);
-    }
-
-    /// Drops entries that are too old. The younger set ages when its time is over, not at the next lookup. Otherwise
-    /// the last entries would live half a minute longer than a minute.
-    fn forget(&mut self, now: Duration) {
-        let age = now.saturating_sub(self.begun);
-        if age >= HALF_LIFE.saturating_mul(2) {
-            self.young.clear();
-            self.age(now);
-        } else if age >= HALF_LIFE {
-            self.age(self.begun.saturating_add(HALF_LIFE));
-        }
-    }
-
-    fn age(&mut self, begun: Duration) {
-        core::mem::swap(&mut self.young, &mut self.old);
-        self.young.clear();
-        self.begun = begun;
+    fn with<T>(&self, now: Duration, act: impl FnOnce(&mut Generations<()>) -> T) -> T {
+        // A panic can't leave them inconsistent, because each change is complete.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.forget(now);
+        act(&mut known)
     }
 }
 

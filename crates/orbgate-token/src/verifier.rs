@@ -9,12 +9,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::check;
 use crate::claims::{Claims, Rest, Stated};
-use crate::compact::Compact;
+use crate::compact::{Compact, TOKEN_BYTES};
 use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::Member;
 use crate::keys::{Chosen, Keys};
+use crate::opaque::{SecretSource, is_jwt_shaped};
 #[cfg(feature = "aws-lc-rs")]
 use crate::remembered::Remembered;
 use crate::verified::{Fingerprint, VerifiedToken};
@@ -25,6 +26,7 @@ use crate::verified::{Fingerprint, VerifiedToken};
 #[derive(Clone, Debug)]
 pub struct Verifier {
     issuers: Arc<[(Issuer, Arc<str>)]>,
+    has_opaque: bool,
     remember: usize,
 }
 
@@ -53,6 +55,7 @@ impl Verifier {
             (issuer, name)
         };
         Self {
+            has_opaque: issuers.iter().any(|issuer| issuer.opaque.is_some()),
             issuers: issuers.into_iter().map(named).collect(),
             remember: 0,
         }
@@ -89,6 +92,9 @@ impl Verifier {
     /// neither the issuer's name nor its `jwks_uri` is such an address.
     pub fn unfetchable(&self) -> impl Iterator<Item = &str> {
         let fetchable = |issuer: &Issuer| {
+            if issuer.opaque.is_some() {
+                return true;
+            }
             let url = issuer.jwks_uri.as_ref().unwrap_or(&issuer.issuer);
             check::is_safe_url(url)
         };
@@ -123,6 +129,8 @@ impl Verifier {
     /// The caller must have sent the request to the issuer, and must make sure that the response comes
     /// from it. The response must contain `"active": true`, and its claims must satisfy the rules for a
     /// JWT: `iss`, `aud` and `exp` are required.
+    /// A [`KeyCache`](crate::KeyCache) lets the program ask the endpoint, if the issuer is
+    /// [opaque](crate::Issuer::opaque), and caches the responses.
     ///
     /// # Errors
     ///
@@ -133,14 +141,103 @@ impl Verifier {
         answer: impl AsRef<[u8]>,
         now: SystemTime,
     ) -> Result<VerifiedToken, TokenError> {
-        let claims = Claims::parse(answer.as_ref())?;
+        let (issuer, name, stated) = self.answered(answer.as_ref(), None)?;
+        let fingerprint = Fingerprint::of(token.as_ref());
+        stated.judge(issuer, name, fingerprint, since_epoch(now)?)
+    }
+
+    /// Reads the response for an active token: of this issuer, or of the issuer in the response.
+    pub(crate) fn answered(
+        &self,
+        answer: &[u8],
+        of: Option<usize>,
+    ) -> Result<(&Issuer, &Arc<str>, Stated), TokenError> {
+        let claims = Claims::parse(answer)?;
         if claims.0.get("active") != Some(&Member::Other(true.into())) {
             return Err(TokenError::Inactive);
         }
-        let (_, issuer, name) = self.issuer_of(&claims)?;
-        let fingerprint = Fingerprint::of(token.as_ref());
+        let (index, issuer, name) = match of.and_then(|index| Some((index, self.named(index)?))) {
+            // The endpoint is the issuer's, so it need not say whose (RFC 7662, section 2.2). If it does, it must be right.
+            Some((index, (issuer, name))) if claims.0.get("iss").is_none() => (index, issuer, name),
+            _ => self.issuer_of(&claims)?,
+        };
+        if of.is_some_and(|of| of != index) {
+            return Err(TokenError::Issuer);
+        }
+        // A refresh token is active, too. If the answer has a type, it must be that of a plain access token.
+        let typ = claims.0.get("token_type");
+        let is = |name: &str| {
+            let typ = typ.and_then(Member::text);
+            typ.is_some_and(|typ| typ.eq_ignore_ascii_case(name))
+        };
+        match typ {
+            Some(_) if is("dpop") && !issuer.allow_unverified_cnf => return Err(TokenError::Bound),
+            Some(_) if !is("bearer") && !is("dpop") => return Err(TokenError::Type),
+            _ => {}
+        }
         let stated = claims.read(issuer);
-        stated.judge(issuer, name, fingerprint, since_epoch(now)?)
+        Ok((issuer, name, stated))
+    }
+
+    /// The issuer that is to be asked about a token that isn't a JWT: the one whose prefix is the longest of those that the token
+    /// begins with.
+    pub(crate) fn opaque_issuer(&self, token: &[u8]) -> Option<usize> {
+        if !self.has_opaque || is_jwt_shaped(token) || token.len() > TOKEN_BYTES {
+            return None;
+        }
+        let of = |(index, (issuer, _)): (usize, &(Issuer, Arc<str>))| {
+            let prefix = issuer
+                .opaque
+                .as_ref()?
+                .prefix
+                .as_deref()
+                .unwrap_or_default();
+            token
+                .starts_with(prefix.as_bytes())
+                .then_some((prefix.len(), index))
+        };
+        let issuers = self.issuers.iter().enumerate();
+        let (_, index) = issuers.filter_map(of).max()?;
+        Some(index)
+    }
+
+    /// Where the secrets of its issuers' clients are that have not been read yet: see [`Verifier::with_secrets`].
+    pub fn missing_secrets(&self) -> impl Iterator<Item = &SecretSource> {
+        let opaque = self.issuers.iter().flat_map(|(issuer, _)| &issuer.opaque);
+        let missing = opaque.filter(|opaque| opaque.authorization.is_none());
+        missing.map(|opaque| &opaque.source)
+    }
+
+    /// Where the secrets of its issuers' clients are, for a program that looks whether they change.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
+        let opaque = self.issuers.iter().flat_map(|(issuer, _)| &issuer.opaque);
+        opaque.map(|opaque| &opaque.source)
+    }
+
+    /// The same with the secrets of its issuers' clients, which are never in a configuration. [`SecretSource::read`] reads one from this
+    /// system. A [`KeyCache`](crate::KeyCache) doesn't begin without them.
+    ///
+    /// # Errors
+    ///
+    /// Every secret that can't be read, by its location. No message has any of its bytes.
+    pub fn with_secrets(
+        mut self,
+        mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,
+    ) -> Result<Self, ConfigError> {
+        if self.missing_secrets().next().is_none() {
+            return Ok(self);
+        }
+        let mut issuers = self.issuers.to_vec();
+        let opaque = issuers
+            .iter_mut()
+            .flat_map(|(issuer, _)| &mut issuer.opaque);
+        let read = opaque.filter_map(|opaque| opaque.read_secret(&mut read).err());
+        let diagnostics: Vec<String> = read.collect();
+        if !diagnostics.is_empty() {
+            return Err(ConfigError::of_secrets(diagnostics));
+        }
+        self.issuers = issuers.into();
+        Ok(self)
     }
 
     /// Reads a token, which needs no keys.
@@ -153,7 +250,10 @@ impl Verifier {
         // The only claim that is used before the signature is checked. It selects the issuer's
         // keys.
         let (index, issuer, name) = self.issuer_of(&claims)?;
-        issuer.check_type(compact.header.typ.as_deref())?;
+        // An endpoint that is asked about a token knows whether it is an access token.
+        if issuer.opaque.is_none() {
+            issuer.check_type(compact.header.typ.as_deref())?;
+        }
         Ok(Opened {
             verifier: self,
             compact,
@@ -165,7 +265,10 @@ impl Verifier {
     }
 
     /// The issuer in the claims, with its index.
-    fn issuer_of(&self, claims: &Claims<'_>) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
+    pub(crate) fn issuer_of(
+        &self,
+        claims: &Claims<'_>,
+    ) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
         let found = issuers.find(|(_, (_, known))| **known == *name);
@@ -243,6 +346,10 @@ impl Opened<'_> {
 
     /// The key that the signature must come from.
     pub(crate) fn key<'k>(&self, keys: &'k Keys) -> Result<Chosen<'k>, TokenError> {
+        // Its tokens are asked about: no signature counts.
+        if self.issuer.opaque.is_some() {
+            return Err(TokenError::NoKeys);
+        }
         let revoked = keys.revoked(self.name);
         let keys = keys.of(self.name).ok_or(TokenError::NoKeys)?;
         keys.choose(self.compact, &self.issuer.algorithms, revoked)

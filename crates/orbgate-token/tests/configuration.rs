@@ -5,7 +5,9 @@ use core::time::Duration;
 use orbgate::TokenKind;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, claims, header, keys, now, verifier, with};
-use orbgate_token::{Algorithm, ClaimTest, Issuer, KeyRules, KindRules, ScopeClaim, Verifier};
+use orbgate_token::{
+    Algorithm, ClaimTest, Issuer, KeyRules, KindRules, Opaque, ScopeClaim, SecretSource, Verifier,
+};
 
 const EXAMPLE: &str = include_str!("../testdata/token.yaml");
 
@@ -120,7 +122,7 @@ issuers:
              4:15: `audience` must be text, and `yes` can be read as a boolean: write `'yes'`\n\
              5:5: unknown key `algoritms` in this issuer (known: `issuer`, `tenants`, `audience`, `audience_claim`, `kind`, `jwks_uri`, `algorithms`, \
              `extra_types`, `scopes`, `client_claim`, `require`, `skew_seconds`, `max_lifetime_seconds`, \
-             `allow_unverified_cnf`, `rsa_exponent_min`); did you mean `algorithms`?\n\
+             `allow_unverified_cnf`, `rsa_exponent_min`, `opaque`); did you mean `algorithms`?\n\
              6:11: `kind` must be `user`, `organisation` or a mapping with these keys, not `both`\n\
              7:15: `jwks_uri` must start with `https://`, or lead to this very machine\n\
              8:19: `skew_seconds` is over 300, which is the limit\n\
@@ -456,4 +458,100 @@ fn an_unknown_kind_verifies_and_denies() {
 #[test]
 fn the_readme_shows_the_example() {
     assert!(include_str!("../../../docs/tokens.md").contains(EXAMPLE));
+}
+
+#[test]
+fn an_opaque_issuer_is_read_and_its_errors_have_locations() {
+    let yaml = |opaque: &str| {
+        format!(
+            "orbgate_token: 1\nissuers:\n  - issuer: https://a\n    audience: b\n    kind: user\n    opaque: {opaque}\n"
+        )
+    };
+    let full = "{ endpoint: 'https://a/ask', client_id: c, client_secret_file: /run/secrets/c, prefix: a_, max_cache_seconds: 3600 }";
+    let from_yaml = Verifier::from_yaml(&yaml(full)).unwrap();
+    let secret = SecretSource::File("/run/secrets/c".to_owned());
+    let opaque = Opaque::new("https://a/ask", "c", secret).prefix("a_");
+    let issuer = Issuer::new("https://a", "b", KindRules::Always(TokenKind::User))
+        .opaque(opaque.max_cache(Duration::from_secs(3600)));
+    let in_rust = Verifier::new([issuer.clone()]).unwrap();
+    assert_eq!(format!("{from_yaml:?}"), format!("{in_rust:?}"));
+    let both =
+        "{ endpoint: 'http://a/ask', client_id: '', client_secret_file: c, client_secret_env: d }";
+    let table = [
+        (
+            "{ endpoint: 'https://a', client_id: c }",
+            "6:13: `opaque` needs exactly one of `client_secret_file` and `client_secret_env`",
+        ),
+        (
+            both,
+            "6:25: `endpoint` must start with `https://`, or lead to this very machine\n\
+            6:52: `client_id` is empty\n\
+            6:76: `opaque` needs exactly one of `client_secret_file` and `client_secret_env`",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret_file: c }",
+            "6:72: `client_secret_file` must be an absolute path: it depends on no working directory then",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret_env: A=B }",
+            "6:71: `client_secret_env` must be the name of a variable",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret_env: A, prefix: '' }",
+            "6:82: `prefix` is empty: leave it out for the issuer that gets the rest",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret_env: A, max_cache_seconds: 0 }",
+            "6:93: `max_cache_seconds` is not 1 to 3600",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret_env: A, max_cache_seconds: 3601 }",
+            "6:93: `max_cache_seconds` is not 1 to 3600",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret: s }",
+            "6:13: `opaque` needs exactly one of `client_secret_file` and `client_secret_env`\n\
+             6:52: unknown key `client_secret`",
+        ),
+        (
+            "{ endpoint: 'https://a', client_id: c, client_secret_env: A }\n    jwks_uri: https://a/keys\n    extra_types: [JWT]\n    algorithms: [ES256]\n    rsa_exponent_min: 3",
+            "7:15: `jwks_uri` does nothing with `opaque`: no signature is checked\n\
+            8:19: `extra_types` does nothing with `opaque`: no signature is checked\n\
+            9:17: `algorithms` does nothing with `opaque`: no signature is checked\n\
+            10:23: `rsa_exponent_min` does nothing with `opaque`: no signature is checked",
+        ),
+    ];
+    for (opaque, expected) in table {
+        let error = Verifier::from_yaml(&yaml(opaque)).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{opaque}\n{error}");
+    }
+    let other = |prefix: &str| {
+        let secret = SecretSource::Env("A".to_owned());
+        let opaque = Opaque::new("https://b/ask", "c", secret);
+        let opaque = if prefix.is_empty() {
+            opaque
+        } else {
+            opaque.prefix(prefix)
+        };
+        Issuer::new(
+            format!("https://b/{prefix}"),
+            "b",
+            KindRules::Always(TokenKind::User),
+        )
+        .opaque(opaque)
+    };
+    assert!(Verifier::new([issuer.clone(), other(""), other("b_")]).is_ok());
+    for (issuers, expected) in [
+        (
+            [other(""), other("")],
+            "another issuer gets the opaque tokens: one of the two needs a `prefix`",
+        ),
+        (
+            [issuer, other("a_")],
+            "another issuer's opaque tokens have the same `prefix`",
+        ),
+    ] {
+        let error = Verifier::new(issuers).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }

@@ -19,6 +19,7 @@ mod fetch;
 mod hostile;
 mod issuers;
 mod keys;
+mod opaque;
 mod oracle;
 mod properties;
 #[cfg(feature = "fetch")]

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use orbgate::{Decision, Engine, Grant, MissingStep, Request, TokenKind};
 use orbgate_testing::provider::Provider;
 use orbgate_token::{
-    Algorithm, FetchSettings, Issuer, KeyFetcher, KindRules, TokenError, VerifiedToken, Verifier,
+    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KindRules, Opaque, SecretSource,
+    TokenError, VerifiedToken, Verifier,
 };
 
 const EVERY: [Algorithm; 4] = [
@@ -231,7 +232,7 @@ async fn keys_outlive_their_provider_for_a_while() {
     let result = fetcher.verify(&token, SystemTime::now()).await;
     assert!(result.is_ok(), "stale keys while the provider is down");
     let failure = fetcher.status().remove(0).failure;
-    assert_eq!(failure, Some(orbgate_token::FetchError::Unreachable));
+    assert_eq!(failure, Some(FetchError::Unreachable));
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(
         fetcher.verify(&token, SystemTime::now()).await.err(),
@@ -248,4 +249,58 @@ fn with_kid(token: &str, kid: &str) -> String {
     let (_, rest) = token.split_once('.').unwrap();
     let header = serde_json::json!({"alg": "ES256", "typ": "at+jwt", "kid": kid});
     format!("{}.{rest}", URL_SAFE_NO_PAD.encode(header.to_string()))
+}
+
+/// Opaque tokens, which the provider is asked about: until it has revoked them, and not with a wrong secret.
+#[tokio::test]
+async fn opaque_tokens_mean_what_their_provider_says() {
+    let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
+        return;
+    };
+    provider.opaque();
+    let opaque = |provider: &Provider, secret: &str| {
+        let source = SecretSource::Env("PROVIDER_SECRET".to_owned());
+        let endpoint = format!("{}/token/introspection", provider.issuer);
+        let opaque = Opaque::new(endpoint, "org-1", source).max_cache(Duration::from_secs(1));
+        let kind = KindRules::named_by("token_kind", "user", "organisation");
+        let issuer = Issuer::new(&provider.issuer, &provider.audience, kind);
+        let verifier = Verifier::new([issuer.opaque(opaque)]).unwrap();
+        let verifier = verifier.with_secrets(|_| Ok(secret.as_bytes().to_vec()));
+        let tls = KeyFetcher::system_tls().unwrap();
+        KeyFetcher::with(verifier.unwrap(), FetchSettings::default(), tls).unwrap()
+    };
+    let fetcher = opaque(&provider, &provider.secret);
+    fetcher.fetch().await;
+    let token = provider.organisation("read:account");
+    assert!(!token.contains('.'), "a JWT: {token}");
+    let verified = fetcher.verify(&token, SystemTime::now()).await.unwrap();
+    assert_eq!(verified.kind(), TokenKind::Organisation);
+    assert_eq!(verified.client(), Some("org-1"));
+    assert_eq!(reason(&verified, "GET", "/account"), "scope_held");
+    assert_eq!(reason(&verified, "POST", "/voxies"), "scope_missing");
+    let user = provider.user("read:account write:voxies");
+    let verified = fetcher.verify(&user, SystemTime::now()).await.unwrap();
+    assert_eq!(verified.kind(), TokenKind::User);
+    assert_eq!(verified.subject(), Some("user-7"));
+    assert_eq!(
+        reason(&verified, "POST", "/voxies/prompt/run"),
+        "scope_held"
+    );
+    // Revocation is seen within the second for which an answer is kept.
+    provider.revoke(&token);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let error = |token: String| {
+        let fetcher = &fetcher;
+        async move { fetcher.verify(token, SystemTime::now()).await.err() }
+    };
+    assert_eq!(error(token).await, Some(TokenError::Inactive));
+    assert_eq!(
+        error("no-such-token".to_owned()).await,
+        Some(TokenError::Inactive)
+    );
+    let wrong = opaque(&provider, "wrong");
+    let refused = wrong.verify(&user, SystemTime::now()).await.err();
+    assert_eq!(refused, Some(TokenError::Unanswered));
+    let failure = wrong.status().remove(0).failure;
+    assert_eq!(failure, Some(FetchError::Status(401)));
 }

@@ -1,9 +1,11 @@
 //! One issuer's attempts: those of before, and the one that is under way.
 
+use core::fmt;
 use core::time::Duration;
 
 use super::discovery::Stage;
 use super::when::Attempts;
+use crate::opaque::{Opaque, Secret};
 
 /// The name of an attempt: later ones have higher numbers, also across issuers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +25,7 @@ impl AttemptId {
     }
 }
 
-/// One URL to fetch, by `GET`, without following a redirect. Report what came of it to
+/// One URL to fetch, by `GET` or as its [`Fetch::post`] says, without following a redirect. Report what came of it to
 /// [`KeyCache::fetched`](crate::KeyCache::fetched), in any case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,6 +38,45 @@ pub struct Fetch {
     pub max_bytes: usize,
     /// What is not there after this time is [`FetchError::Timeout`](crate::FetchError::Timeout).
     pub timeout: Duration,
+    /// What to send by `POST`: a question about a token. Without it, `GET` it.
+    pub post: Option<Post>,
+}
+
+/// What is sent to an introspection endpoint (RFC 7662, section 2.1). It has a token and a secret, so `Debug` shows nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Post {
+    authorization: Secret,
+    body: String,
+}
+
+impl Post {
+    /// The value of `Content-Type`.
+    pub const CONTENT_TYPE: &'static str = "application/x-www-form-urlencoded";
+
+    pub(super) fn new(authorization: Secret, token: &str) -> Self {
+        Self {
+            authorization,
+            body: Opaque::body(token),
+        }
+    }
+
+    /// The value of `Authorization`.
+    #[must_use]
+    pub fn authorization(&self) -> &str {
+        self.authorization.reveal()
+    }
+
+    /// The body, in ASCII.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+}
+
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Post").finish_non_exhaustive()
+    }
 }
 
 /// Wait until this attempt is over: see [`KeyCache::is_over`](crate::KeyCache::is_over).
@@ -85,6 +126,7 @@ impl Flight {
             url: self.url.clone(),
             max_bytes,
             timeout: self.until.saturating_sub(now),
+            post: None,
         }
     }
 }

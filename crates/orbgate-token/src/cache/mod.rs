@@ -7,10 +7,12 @@
 mod attempt;
 mod discovery;
 mod error;
+mod introspect;
 mod places;
 mod progress;
 mod settings;
 mod snapshot;
+mod verdicts;
 mod when;
 
 use core::fmt;
@@ -21,7 +23,7 @@ use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 
-pub use self::attempt::{AttemptId, Fetch, Wait};
+pub use self::attempt::{AttemptId, Fetch, Post, Wait};
 pub use self::discovery::Response;
 pub use self::error::FetchError;
 pub use self::settings::{FetchSettings, SettingsError};
@@ -29,6 +31,7 @@ pub use self::snapshot::KeyStatus;
 
 use self::attempt::Schedule;
 use self::discovery::{Found, Stage};
+use self::introspect::Introspection;
 use self::places::{Places, Ticket};
 use self::snapshot::{Snapshot, State};
 use self::when::{Cause, Times};
@@ -46,7 +49,7 @@ use crate::verifier::{Opened, Verifier};
 /// A program in any language drives it: ask [`KeyCache::judge`] about a token. It answers, or says which
 /// attempt to [wait](Wait) for before asking again with the same [`Asked`]. After each call, fetch what
 /// [`KeyCache::next_fetch`] has, and give what came to [`KeyCache::fetched`], which may have another URL to fetch: keys after
-/// their discovery. `KeyFetcher` is this with tokio; its page says when keys are fetched.
+/// their discovery. Then call [`KeyCache::next_fetch`] again: another token might have waited for its turn. `KeyFetcher` is this with tokio; its page says when keys are fetched.
 ///
 /// A token waits for at most one attempt that began after it asked, and for the one that was under way; altogether no longer than
 /// [`FetchSettings::timeout`]. How many wait at once is bounded: see [`FetchSettings::max_waiting`].
@@ -56,11 +59,15 @@ pub struct KeyCache {
     /// All that is known at one time: a reader takes it whole.
     snapshot: ArcSwap<Snapshot>,
     schedules: Vec<Mutex<Schedule>>,
+    /// Of each issuer whose tokens are opaque.
+    introspections: Vec<Option<Introspection>>,
     /// How many attempts have begun, of any issuer.
     begun: AtomicU64,
     /// An attempt may have a URL that nobody fetches yet.
     has_queued: AtomicBool,
     places: Arc<Places>,
+    /// Of the tokens that wait for an introspection endpoint.
+    asking_places: Arc<Places>,
     /// Signatures are checked by the program.
     outside: bool,
     #[cfg(feature = "aws-lc-rs")]
@@ -135,10 +142,14 @@ impl KeyCache {
     ///
     /// # Errors
     ///
-    /// Every setting that is out of range.
+    /// Every setting that is out of range. Also a [missing secret](Verifier::missing_secrets).
     pub fn new(verifier: Verifier, settings: FetchSettings) -> Result<Self, SettingsError> {
         settings.check()?;
+        SettingsError::of_missing(verifier.missing_secrets())?;
         let count = verifier.issuers().count();
+        let opaque = (0..count).map(|index| verifier.named(index)?.0.opaque.as_ref());
+        let introspections = opaque.map(|opaque| Some(Introspection::new(opaque?)));
+        let introspections = introspections.collect();
         Ok(Self {
             #[cfg(feature = "aws-lc-rs")]
             remembered: Remembered::at_most(verifier.remembered_signatures()),
@@ -148,9 +159,11 @@ impl KeyCache {
             schedules: core::iter::repeat_with(Mutex::default)
                 .take(count)
                 .collect(),
+            introspections,
             begun: AtomicU64::new(0),
             has_queued: AtomicBool::new(false),
             places: Arc::default(),
+            asking_places: Arc::default(),
             outside: !cfg!(feature = "aws-lc-rs"),
         })
     }
@@ -162,10 +175,10 @@ impl KeyCache {
         self
     }
 
-    /// Keeps the keys that `former` has of the issuers whose rules are the same here, so that their callers need not wait. Both get
-    /// their time from the same clock.
+    /// Keeps the keys that `former` has of the issuers whose rules are the same here, so that their callers need not wait, and what
+    /// their introspection endpoints have said. Both get their time from the same clock.
     #[must_use]
-    pub fn taking_over(self, former: &Self) -> Self {
+    pub fn taking_over(mut self, former: &Self) -> Self {
         let known = former.snapshot.load();
         let mut next = Snapshot::of(self.schedules.len());
         next.keys = known.keys.clone();
@@ -178,7 +191,14 @@ impl KeyCache {
                 here.is_some_and(|(here, _)| here == rules)
             });
             match same {
-                Some(index) => next.set_times(index, known.times(place)),
+                Some(index) => {
+                    next.set_times(index, known.times(place));
+                    let ours = self.introspections.get_mut(index);
+                    let theirs = former.introspections.get(place);
+                    if let (Some(Some(ours)), Some(Some(theirs))) = (ours, theirs) {
+                        ours.verdicts = Arc::clone(&theirs.verdicts);
+                    }
+                }
                 None => next.keys = core::mem::take(&mut next.keys).without(name),
             }
         }
@@ -201,7 +221,11 @@ impl KeyCache {
 
     /// What is known of this token, at this time: a verdict, or what to wait for first.
     pub fn judge(&self, token: impl AsRef<[u8]>, asked: &mut Asked, now: Now) -> Judged {
-        let compact = match Compact::parse(token.as_ref()) {
+        let text = token.as_ref();
+        if let Some(issuer) = self.verifier.opaque_issuer(text) {
+            return self.introspect(issuer, text, asked, now);
+        }
+        let compact = match Compact::parse(text) {
             Ok(compact) => compact,
             Err(error) => return Judged::Verdict(Err(error)),
         };
@@ -210,6 +234,9 @@ impl KeyCache {
             Err(error) => return Judged::Verdict(Err(error)),
         };
         let issuer = token.index;
+        if token.issuer.opaque.is_some() {
+            return self.introspect(issuer, text, asked, now);
+        }
         if let Some(wait) = self.refresh(issuer, asked, now.monotonic) {
             return Judged::Wait(wait);
         }
@@ -261,7 +288,8 @@ impl KeyCache {
     /// Fetch what [`KeyCache::next_fetch`] has then. Returns what there is to wait for.
     pub fn warm(&self, now: Duration) -> Vec<Wait> {
         let snapshot = self.snapshot.load();
-        let issuers = 0..self.schedules.len();
+        let with_keys = |issuer: &usize| self.introspection(*issuer).is_none();
+        let issuers = (0..self.schedules.len()).filter(with_keys);
         let waits = issuers.filter_map(|issuer| {
             let mut schedule = self.lock(issuer)?;
             self.under_way(issuer, &mut schedule, snapshot.cause(issuer), now)
@@ -269,10 +297,11 @@ impl KeyCache {
         waits.collect()
     }
 
-    /// How many tokens wait for keys now.
+    /// How many tokens wait for keys or for an introspection endpoint now.
     #[must_use]
     pub fn waiting(&self) -> u32 {
-        self.places.taken()
+        let asking = self.asking_places.taken();
+        self.places.taken().saturating_add(asking)
     }
 
     /// The issuers whose keys these are.
@@ -293,6 +322,12 @@ impl KeyCache {
             return None;
         }
         for issuer in 0..self.schedules.len() {
+            if self.introspection(issuer).is_some() {
+                match self.next_question(issuer, now) {
+                    Some(fetch) => return Some(fetch),
+                    None => continue,
+                }
+            }
             let mut schedule = self.lock(issuer)?;
             self.expire(issuer, &mut schedule, now);
             let flight = schedule.flight.as_mut();
@@ -316,6 +351,10 @@ impl KeyCache {
         now: Duration,
     ) -> Option<Fetch> {
         let issuer = self.issuer_of(attempt)?;
+        if self.introspection(issuer).is_some() {
+            self.answered(issuer, attempt, result, now)?;
+            return None;
+        }
         let mut schedule = self.lock(issuer)?;
         self.expire(issuer, &mut schedule, now);
         let stage = schedule.flight_of(attempt)?.stage;
@@ -353,7 +392,11 @@ impl KeyCache {
     #[must_use]
     pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
         let is_flying = || {
-            let mut schedule = self.lock(self.issuer_of(wait.attempt)?)?;
+            let issuer = self.issuer_of(wait.attempt)?;
+            if self.is_asking(issuer, wait.attempt) {
+                return Some(());
+            }
+            let mut schedule = self.lock(issuer)?;
             schedule.flight_of(wait.attempt).map(|_| ())
         };
         now >= wait.until || is_flying().is_none()
@@ -372,12 +415,16 @@ impl KeyCache {
     }
 
     /// Forgets the keys of this issuer: for an issuer that has withdrawn a key before it expired. The next token
-    /// waits for a fetch; until one succeeds, every token of the issuer is refused.
+    /// waits for a fetch; until one succeeds, every token of the issuer is refused. If its tokens are opaque, forgets the
+    /// responses of its endpoint.
     ///
     /// Returns the attempt that is under way: what it brings is discarded, because it may have begun before the
     /// issuer's change.
     pub fn forget(&self, issuer: &str) -> Option<Wait> {
         let issuer = self.verifier.issuers().position(|name| name == issuer)?;
+        if let Some((of, _)) = self.introspection(issuer) {
+            return of.forget();
+        }
         let mut schedule = self.lock(issuer)?;
         self.drop_keys(issuer, |_| true);
         schedule.attempts.forget();
@@ -403,7 +450,9 @@ impl KeyCache {
     pub fn status(&self) -> Vec<KeyStatus<Duration>> {
         let snapshot = self.snapshot.load();
         let issuers = self.verifier.issuers().zip(&snapshot.issuers);
-        let status = |(issuer, state): (&str, &State)| {
+        let issuers = issuers.enumerate();
+        let status = |(index, (issuer, state)): (usize, (&str, &State))| {
+            let introspection = self.introspection(index);
             let warnings = snapshot
                 .keys
                 .of(issuer)
@@ -413,7 +462,11 @@ impl KeyCache {
                 keys: snapshot.keys.count(issuer),
                 fetched: state.times.map(|times| times.fetched),
                 warnings: warnings.unwrap_or_default(),
-                failure: state.failure.clone(),
+                is_opaque: introspection.is_some(),
+                failure: match introspection {
+                    Some((of, _)) => of.failure(),
+                    None => state.failure.clone(),
+                },
             }
         };
         issuers.map(status).collect()

@@ -7,7 +7,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use super::attempt::{AttemptId, Flight, Schedule, Wait};
 use super::discovery::{self, Stage};
 use super::error::FetchError;
-use super::places::BRIEF;
+use super::places::{BRIEF, Ticket};
 use super::snapshot::Snapshot;
 use super::when::{Cause, Due, Times};
 use super::{Asked, KeyCache, Phase};
@@ -91,9 +91,22 @@ impl KeyCache {
             Some(place) => place,
             None => self.places.enter(most, asked.holds_thread)?,
         };
+        let is_failing = self.snapshot.load().is_failing_slowly(issuer);
+        self.until(asked, place, wait, is_failing, now)
+    }
+
+    /// How long a token with this place waits for an attempt; `None` if it doesn't.
+    pub(super) fn until(
+        &self,
+        asked: &mut Asked,
+        place: Ticket,
+        wait: Wait,
+        is_failing: bool,
+        now: Duration,
+    ) -> Option<Wait> {
         let timeout = self.settings.timeout;
         let latest = match place.is_brief() {
-            true if self.snapshot.load().is_failing_slowly(issuer) => return None,
+            true if is_failing => return None,
             true => wait.until.saturating_sub(timeout.saturating_sub(BRIEF)),
             false => wait.until,
         };

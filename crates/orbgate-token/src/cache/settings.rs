@@ -3,6 +3,10 @@
 use core::fmt;
 use core::time::Duration;
 
+#[cfg(feature = "fetch")]
+use crate::config_error::ConfigError;
+use crate::opaque::SecretSource;
+
 /// How often and how patiently keys are fetched. The defaults suit every provider that we know of.
 ///
 /// No time may be 0 or longer than a day.
@@ -31,7 +35,7 @@ pub struct FetchSettings {
     /// How long one attempt may take altogether: 5 s. No token waits for longer.
     pub timeout: Duration,
     /// How many tokens may wait for keys at once: 1,024. Anyone can send a token with an unknown `kid`, so a slow issuer would
-    /// otherwise hold a whole server. Half of them may wait for `timeout`, the others for a second, and only for an issuer that
+    /// otherwise hold a whole server. Half as many more may wait for an introspection endpoint. Half of them may wait for `timeout`, the others for a second, and only for an issuer that
     /// didn't fail slowly before: in a second or more. Past that, a token is judged with the keys that there are.
     pub max_waiting: u32,
 }
@@ -127,6 +131,30 @@ impl FetchSettings {
 #[derive(Clone, PartialEq, Eq)]
 pub struct SettingsError {
     diagnostics: Vec<String>,
+}
+
+impl SettingsError {
+    /// The error for secrets that haven't been read.
+    pub(super) fn of_missing<'s>(
+        missing: impl Iterator<Item = &'s SecretSource>,
+    ) -> Result<(), Self> {
+        let says =
+            |source| format!("{source} has not been read: this gate can't ask about opaque tokens");
+        let diagnostics: Vec<String> = missing.map(says).collect();
+        match diagnostics.is_empty() {
+            true => Ok(()),
+            false => Err(Self { diagnostics }),
+        }
+    }
+
+    /// The error for secrets that can't be read.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn of_secrets(error: &ConfigError) -> Self {
+        let diagnostics = error.diagnostics().iter();
+        Self {
+            diagnostics: diagnostics.map(ToString::to_string).collect(),
+        }
+    }
 }
 
 impl fmt::Display for SettingsError {

@@ -121,6 +121,8 @@ impl Snapshot {
 pub struct KeyStatus<T = std::time::Instant> {
     /// The issuer.
     pub issuer: String,
+    /// Whether its introspection endpoint is asked about its tokens. Then it has no keys.
+    pub is_opaque: bool,
     /// How many keys there are to use.
     pub keys: usize,
     /// When they were fetched.

@@ -49,6 +49,24 @@ document! {
         pub(super) allow_unverified_cnf: Option<Spanned<bool>>,
         /// The smallest accepted exponent of an RSA key, an odd number; 65537 if absent.
         pub(super) rsa_exponent_min: Option<Spanned<u64>>,
+        /// Its introspection endpoint (RFC 7662), which is asked about each token instead of checking a signature.
+        pub(super) opaque: Option<Spanned<OpaqueDocument>>,
+    }
+
+    /// Where to ask about opaque tokens, and as which client.
+    pub(super) struct OpaqueDocument ("`opaque`") {
+        /// The URL of the introspection endpoint.
+        pub(super) endpoint: Spanned<String>,
+        /// The client of this API at the issuer.
+        pub(super) client_id: Spanned<String>,
+        /// The file with the client's secret, by its absolute path; this key or the next one is required.
+        pub(super) client_secret_file: Option<Spanned<String>>,
+        /// The environment variable with the client's secret.
+        pub(super) client_secret_env: Option<Spanned<String>>,
+        /// What the issuer's opaque tokens begin with; one issuer may go without, and gets the rest.
+        pub(super) prefix: Option<Spanned<String>>,
+        /// How long an answer is used at most, and so how long a revoked token may be accepted; 60 if absent, 3600 at most.
+        pub(super) max_cache_seconds: Option<Spanned<u64>>,
     }
 
     pub(super) struct KindClaims {

@@ -7,13 +7,14 @@ use orbgate_yaml::{Diagnostics, Location, Spanned, quoted};
 
 use super::document::{
     Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, KindName,
-    Required, ScopesDocument, TestDocument,
+    OpaqueDocument, Required, ScopesDocument, TestDocument,
 };
 use crate::algorithm::Algorithm;
 use crate::check;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
+use crate::opaque::{Opaque, SecretSource};
 use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
 use crate::verifier::{MOST_REMEMBERED, Verifier};
 
@@ -116,8 +117,32 @@ impl IssuerDocument {
             "skew_seconds" => of(&self.skew_seconds),
             "max_lifetime_seconds" => of(&self.max_lifetime_seconds),
             "rsa_exponent_min" => of(&self.rsa_exponent_min),
-            _ => None,
+            "extra_types" => {
+                let types = self.extra_types.as_deref();
+                Some(types?.first()?.location)
+            }
+            _ => self
+                .opaque
+                .as_ref()?
+                .value
+                .location(key)
+                .or(of(&self.opaque)),
         }
+    }
+}
+
+impl OpaqueDocument {
+    fn location(&self, key: &str) -> Option<Location> {
+        let value = match key {
+            "endpoint" => Some(&self.endpoint),
+            "client_id" => Some(&self.client_id),
+            "client_secret_file" => self.client_secret_file.as_ref(),
+            "client_secret_env" => self.client_secret_env.as_ref(),
+            "prefix" => self.prefix.as_ref(),
+            "max_cache_seconds" => return Some(self.max_cache_seconds.as_ref()?.location),
+            _ => None,
+        };
+        Some(value?.location)
     }
 }
 
@@ -178,7 +203,33 @@ fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
             rsa_exponent_min: min.value,
         });
     }
+    if let Some(document) = &document.opaque {
+        issuer = issuer.opaque(opaque(document, diagnostics));
+    }
     issuer
+}
+
+fn opaque(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> Opaque {
+    let Spanned { location, value } = document;
+    let source = match (&value.client_secret_file, &value.client_secret_env) {
+        (Some(file), None) => SecretSource::File(file.value.clone()),
+        (None, Some(name)) => SecretSource::Env(name.value.clone()),
+        (file, _) => {
+            let message =
+                "`opaque` needs exactly one of `client_secret_file` and `client_secret_env`";
+            let location = file.as_ref().map_or(*location, |file| file.location);
+            diagnostics.push_new(location, message);
+            SecretSource::File("/".to_owned())
+        }
+    };
+    let mut opaque = Opaque::new(&value.endpoint.value, &value.client_id.value, source);
+    if let Some(prefix) = &value.prefix {
+        opaque = opaque.prefix(&prefix.value);
+    }
+    if let Some(seconds) = &value.max_cache_seconds {
+        opaque = opaque.max_cache(Duration::from_secs(seconds.value));
+    }
+    opaque
 }
 
 /// The algorithms of these names; unknown names are errors.

@@ -1,8 +1,8 @@
-//! One `GET` with limits: no redirect is followed, no connection is kept, and the body is limited.
+//! One request with limits: no redirect is followed, no connection is kept, and the body is limited.
 
-use http_body_util::{BodyExt as _, Empty, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, CACHE_CONTROL};
+use hyper::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Request, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as HyperClient;
@@ -10,11 +10,11 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::ClientConfig;
 
-use crate::cache::{Fetch, FetchError};
+use crate::cache::{Fetch, FetchError, Post};
 
 /// Fetches small JSON documents.
 pub(super) struct Client {
-    hyper: HyperClient<HttpsConnector<HttpConnector>, Empty<Bytes>>,
+    hyper: HyperClient<HttpsConnector<HttpConnector>, Full<Bytes>>,
 }
 
 /// A server's answer.
@@ -40,17 +40,28 @@ impl Client {
     }
 
     /// Fetches within the time and the bytes that are allowed.
-    pub(super) async fn get(&self, fetch: &Fetch) -> Result<Answer, FetchError> {
-        let answer = tokio::time::timeout(fetch.timeout, self.get_slowly(fetch));
+    pub(super) async fn send(&self, fetch: &Fetch) -> Result<Answer, FetchError> {
+        let answer = tokio::time::timeout(fetch.timeout, self.send_slowly(fetch));
         answer.await.unwrap_or(Err(FetchError::Timeout))
     }
 
-    async fn get_slowly(&self, fetch: &Fetch) -> Result<Answer, FetchError> {
+    async fn send_slowly(&self, fetch: &Fetch) -> Result<Answer, FetchError> {
         let uri: Uri = fetch.url.parse().map_err(|_| FetchError::BadUrl)?;
-        let request = Request::get(uri)
-            .header(ACCEPT, "application/json")
-            .body(Empty::new())
-            .map_err(|_| FetchError::BadUrl)?;
+        let request = match &fetch.post {
+            None => Request::get(uri).body(Full::default()),
+            Some(post) => {
+                let authorization = HeaderValue::from_str(post.authorization());
+                let mut authorization = authorization.map_err(|_| FetchError::BadUrl)?;
+                authorization.set_sensitive(true);
+                Request::post(uri)
+                    .header(AUTHORIZATION, authorization)
+                    .header(CONTENT_TYPE, Post::CONTENT_TYPE)
+                    .body(post.body().to_owned().into())
+            }
+        };
+        let mut request = request.map_err(|_| FetchError::BadUrl)?;
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(ACCEPT, json);
         let response = self.hyper.request(request).await;
         let response = response.map_err(|_| FetchError::Unreachable)?;
         let status = response.status();

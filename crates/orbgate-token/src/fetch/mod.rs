@@ -22,6 +22,7 @@ use crate::cache::{
 };
 use crate::error::TokenError;
 use crate::keys::Keys;
+use crate::opaque::SecretSource;
 use crate::verified::VerifiedToken;
 use crate::verifier::Verifier;
 
@@ -34,6 +35,9 @@ use crate::verifier::Verifier;
 /// [`FetchSettings::cooldown`] for each issuer, and only one at a time. A fetch that fails, or
 /// brings no key to work with, leaves the former keys in place until [`FetchSettings::max_stale`] is over,
 /// and meanwhile nobody waits.
+///
+/// About the tokens of an [opaque](crate::Issuer::opaque) issuer it asks the introspection endpoint, about 32 at once. Its answers are kept
+/// no longer than the token's `exp` and [`Opaque::max_cache`](crate::Opaque::max_cache), and that a token is refused for 5 s.
 ///
 /// Cheap to clone; the clones share their keys. It needs a running tokio with time and I/O.
 #[derive(Clone)]
@@ -83,7 +87,7 @@ impl KeyFetcher {
     ///
     /// # Errors
     ///
-    /// Every setting that is out of range.
+    /// Every setting that is out of range, and every secret of an opaque issuer's client that can't be read.
     pub fn with(
         verifier: Verifier,
         settings: FetchSettings,
@@ -91,7 +95,7 @@ impl KeyFetcher {
     ) -> Result<Self, SettingsError> {
         Ok(Self {
             shared: Arc::new(Shared {
-                cache: KeyCache::new(verifier, settings)?,
+                cache: KeyCache::new(with_secrets(verifier)?, settings)?,
                 client: Arc::new(Client::new(tls)),
                 start: Instant::now(),
                 ended: watch::Sender::default(),
@@ -104,7 +108,7 @@ impl KeyFetcher {
     ///
     /// # Errors
     ///
-    /// None, as long as this one has settings that are in range.
+    /// A secret of an opaque issuer's client that can't be read.
     pub fn replaced_by(&self, verifier: Verifier) -> Result<Self, SettingsError> {
         let Shared {
             cache,
@@ -112,7 +116,7 @@ impl KeyFetcher {
             start,
             ..
         } = &*self.shared;
-        let next = KeyCache::new(verifier, *cache.settings())?;
+        let next = KeyCache::new(with_secrets(verifier)?, *cache.settings())?;
         Ok(Self {
             shared: Arc::new(Shared {
                 cache: next.taking_over(cache),
@@ -201,6 +205,7 @@ impl KeyFetcher {
         let instant = |fetched| self.shared.start.checked_add(fetched);
         let status = |status: KeyStatus<Duration>| KeyStatus {
             issuer: status.issuer,
+            is_opaque: status.is_opaque,
             keys: status.keys,
             fetched: status.fetched.and_then(instant),
             warnings: status.warnings,
@@ -240,9 +245,15 @@ impl KeyFetcher {
     pub fn start_fetches(&self) {
         while let Some(fetch) = self.shared.cache.next_fetch(self.shared.elapsed()) {
             let shared = Arc::clone(&self.shared);
-            tokio::spawn(async move { shared.fetch(fetch).await });
+            tokio::spawn(async move { shared.fetch_on(fetch).await });
         }
     }
+}
+
+/// With the secrets of the clients that ask about opaque tokens, read from this system.
+fn with_secrets(verifier: Verifier) -> Result<Verifier, SettingsError> {
+    let verifier = verifier.with_secrets(SecretSource::read);
+    verifier.map_err(|error| SettingsError::of_secrets(&error))
 }
 
 impl Shared {
@@ -251,11 +262,20 @@ impl Shared {
         self.start.elapsed()
     }
 
+    /// Fetches what an attempt needs, and then what has waited for its turn.
+    async fn fetch_on(&self, first: Fetch) {
+        let mut next = Some(first);
+        while let Some(fetch) = next {
+            self.fetch(fetch).await;
+            next = self.cache.next_fetch(self.elapsed());
+        }
+    }
+
     /// Fetches what an attempt needs, to its end.
     async fn fetch(&self, first: Fetch) {
         let mut next = Some(first);
         while let Some(fetch) = next {
-            let answer = self.client.get(&fetch).await;
+            let answer = self.client.send(&fetch).await;
             let response = answer.as_ref().map_err(Clone::clone);
             let response = response.map(|answer| Response {
                 status: answer.status,

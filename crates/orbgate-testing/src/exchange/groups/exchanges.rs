@@ -10,7 +10,7 @@ use crate::exchange::written::files;
 
 /// Reasons that no request can cause: an operator revokes a key, introspection is used, a clock is
 /// wrong.
-const NOT_OF_A_REQUEST: [&str; 3] = ["key_revoked", "inactive", "clock"];
+const NOT_OF_A_REQUEST: [&str; 4] = ["key_revoked", "inactive", "unanswered", "clock"];
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let mut codes: BTreeSet<String> = BTreeSet::new();
