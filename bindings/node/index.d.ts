@@ -1,4 +1,7 @@
 /// <reference lib="esnext.disposable" />
+import type * as questions from "./questions.js";
+
+export type { questions };
 
 /**
  * Text as received over the wire: a string is encoded as UTF-8, and bytes are used unchanged. Bytes in a
@@ -212,6 +215,32 @@ export class Engine implements Disposable {
   scopeSet(scopes: Text | readonly Text[]): ScopeSet;
   /** The whole table, as `orbgate table --format json` prints it. */
   tableJson(): string;
+
+  /**
+   * Answers a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or `who`. The answer is
+   * the JSON of `orbgate QUESTION --json`, with amounts as `bigint`. Each question also has a method with types.
+   */
+  ask(question: string, given: object): unknown;
+  // cargo xtask codes: questions
+  /** Which errors and warnings a policy has. Throws an `OrbgateError` for wrong arguments. */
+  check(given: questions.CheckArguments): questions.Checks;
+  /** What another policy would change. Throws an `OrbgateError` for wrong arguments. */
+  diff(given: questions.DiffArguments): questions.Comparison;
+  /** Why a call is allowed or denied. Throws an `OrbgateError` for wrong arguments. */
+  explain(given: questions.ExplainArguments): questions.Explanation;
+  /** What looks wrong in a policy. Throws an `OrbgateError` for wrong arguments. */
+  lint(given: questions.LintArguments): questions.Lints;
+  /** Which scopes a set of calls needs. Throws an `OrbgateError` for wrong arguments. */
+  needs(given: questions.NeedsArguments): questions.Needs;
+  /** What a token can call. Throws an `OrbgateError` for wrong arguments. */
+  reach(given: questions.ReachArguments): questions.Reach;
+  /** The whole policy. Throws an `OrbgateError` for wrong arguments. */
+  table(): questions.Table;
+  /** Which scopes were carried and never used. Throws an `OrbgateError` for wrong arguments. */
+  unused(given: questions.UnusedArguments): questions.Usage;
+  /** Which tokens may make a call. Throws an `OrbgateError` for wrong arguments. */
+  who(given: questions.WhoArguments): questions.Callers;
+  // end of questions
 
   close(): void;
   [Symbol.dispose](): void;

@@ -10,3 +10,9 @@ export type Source = object | URL | PromiseLike<object>;
  * It must come before anything else of this package is used.
  */
 export function load(from?: Source): Promise<typeof orbgate>;
+
+/**
+ * Loads the module `orbgate_questions.wasm`, which answers questions such as `engine.explain(…)`. In browsers it must come before the first
+ * question; Node loads the module by itself.
+ */
+export function loadQuestions(from?: Source): Promise<void>;

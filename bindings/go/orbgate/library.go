@@ -21,6 +21,8 @@ type library interface {
 	scopeSetFromList(scopes []string) (*ScopeSet, Status)
 	findRoute(method, template string) (RouteID, Status)
 	tableJSON() ([]byte, Status)
+	// Answers a question with JSON.
+	ask(question, arguments string) (string, error)
 	// All that a policy says of its routes and scopes.
 	table() (*table, Status)
 	free()

@@ -246,6 +246,23 @@ func (e engine) tableJSON() ([]byte, Status) {
 	return C.GoBytes(unsafe.Pointer(text.data), C.int(text.len)), statusOK
 }
 
+func (e engine) ask(question, arguments string) (string, error) {
+	var answer *C.OrbgateAnswer
+	var failure *C.OrbgateError
+	status := C.orbgate_engine_ask(e.pointer, chars(question), size(question), chars(arguments), size(arguments), &answer, &failure)
+	runtime.KeepAlive(question)
+	runtime.KeepAlive(arguments)
+	if status != C.ORBGATE_STATUS_OK {
+		return "", takeError(status, failure)
+	}
+	defer C.orbgate_answer_free(answer)
+	var text C.OrbgateStr
+	if status := C.orbgate_answer_json(answer, &text); status != C.ORBGATE_STATUS_OK {
+		return "", Status(status)
+	}
+	return copied(text), nil
+}
+
 func (e engine) table() (*table, Status) {
 	var digest, name C.OrbgateStr
 	var routes, scopes C.uint32_t

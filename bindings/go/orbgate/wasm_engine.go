@@ -12,9 +12,14 @@ type engine struct {
 	source string
 	// How many bytes a scope set has; 0 if its policy has more scopes than the set's own bytes hold.
 	setSize int
+	// Of questions, which a second module answers.
+	questioners *questioners
 }
 
-func (e engine) free() { e.pool.close() }
+func (e engine) free() {
+	e.pool.close()
+	e.questioners.swap(nil).close()
+}
 
 // A scopeSet is in no instance. It is the bytes of the module's object, which mean the same in every instance, or the scopes as text
 // if the object has more than its own bytes. Text counts with one policy only; an object itself knows its policy.

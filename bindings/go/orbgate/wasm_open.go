@@ -112,7 +112,7 @@ func open(load func(*instance) error) (engine, error) {
 		i.close()
 		return engine{}, err
 	}
-	made := engine{address: binary.LittleEndian.Uint32(i.room)}
+	made := engine{address: binary.LittleEndian.Uint32(i.room), questioners: new(questioners)}
 	var digest wasmText
 	if status := i.status("orbgate_engine_digest_string", uint64(made.address), uint64(i.base)); status != statusOK {
 		i.close()

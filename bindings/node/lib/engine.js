@@ -4,6 +4,7 @@ const { functions, hasFiles, text } = require("./library.js");
 const { whole, lengthOf } = require("./text.js");
 const { OK, check, closed, failure, policyError } = require("./errors.js");
 const { fromRead } = require("./file.js");
+const { answer, forget } = require("./questions.js");
 const { Decision, halves } = require("./decision.js");
 const { CODES, effectOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 const { Table } = require("./table.js");
@@ -33,6 +34,8 @@ let decisionOf;
 // What users give may have getters, and these may close the engine: every value is read before the pointer is.
 class Engine {
   #pointer;
+  /** Its policy for questions, if a module answers them; `null` for the built-in policy. */
+  #source;
   #table;
   /**
    * Every decision that was asked for, by its packed form: as many as the policy can give, some for each route.
@@ -45,12 +48,14 @@ class Engine {
   /**
    * @param {symbol} key
    * @param {number} pointer
+   * @param {Text | null} source
    */
-  constructor(key, pointer) {
+  constructor(key, pointer, source) {
     if (key !== KEY) {
       throw new TypeError("an engine is made by Engine.external(), Engine.fromYaml(…) or Engine.fromFile(…)");
     }
     this.#pointer = pointer;
+    this.#source = source;
     freed.register(this, pointer, this);
     this.#table = new Table(pointer);
   }
@@ -63,7 +68,7 @@ class Engine {
   static external() {
     const made = [0];
     check(functions.external(made), "cannot open the built-in policy");
-    return new Engine(KEY, made[0]);
+    return new Engine(KEY, made[0], null);
   }
 
   /** @param {Text} yaml */
@@ -176,11 +181,66 @@ class Engine {
     return /** @type {string} */ (this.#text(functions.tableJson));
   }
 
+  /**
+   * @param {string} question
+   * @param {object} given
+   * @returns {any}
+   */
+  ask(question, given) {
+    const json = JSON.stringify(given);
+    return answer(this, this.#open(), this.#source, String(question), json === undefined ? "" : json);
+  }
+
+  /** @param {import("../questions.js").CheckArguments} given */
+  check(given) {
+    return this.ask("check", given);
+  }
+
+  /** @param {import("../questions.js").DiffArguments} given */
+  diff(given) {
+    return this.ask("diff", given);
+  }
+
+  /** @param {import("../questions.js").ExplainArguments} given */
+  explain(given) {
+    return this.ask("explain", given);
+  }
+
+  /** @param {import("../questions.js").LintArguments} given */
+  lint(given) {
+    return this.ask("lint", given);
+  }
+
+  /** @param {import("../questions.js").NeedsArguments} given */
+  needs(given) {
+    return this.ask("needs", given);
+  }
+
+  /** @param {import("../questions.js").ReachArguments} given */
+  reach(given) {
+    return this.ask("reach", given);
+  }
+
+  /** @param {import("../questions.js").UnusedArguments} given */
+  unused(given) {
+    return this.ask("unused", given);
+  }
+
+  /** @param {import("../questions.js").WhoArguments} given */
+  who(given) {
+    return this.ask("who", given);
+  }
+
+  table() {
+    return this.ask("table", {});
+  }
+
   close() {
     const pointer = this.#pointer;
     if (pointer !== 0) {
       this.#pointer = 0;
       freed.unregister(this);
+      forget(this);
       functions.engineFree(pointer);
     }
   }
@@ -237,7 +297,8 @@ function load(read, from, cause) {
   if (status !== OK) {
     throw policyError(status, /** @type {number} */ (error[0]), cause);
   }
-  return new Engine(KEY, /** @type {number} */ (made[0]));
+  const source = hasFiles ? null : typeof from === "string" ? from : new Uint8Array(from);
+  return new Engine(KEY, /** @type {number} */ (made[0]), source);
 }
 
 module.exports = { Engine, openOf, decisionOf };

@@ -1,6 +1,9 @@
 "use strict";
 
-/** The library that `load(…)` of "orbgate/wasm" was given, before anything else asks for it. */
-const given = { module: /** @type {WebAssembly.Module | null} */ (null) };
+/** The modules that `load(…)` and `loadQuestions(…)` of "orbgate/wasm" were given, before anything else asks for them. */
+const given = {
+  module: /** @type {WebAssembly.Module | null} */ (null),
+  questions: /** @type {WebAssembly.Module | null} */ (null),
+};
 
 module.exports = { given };

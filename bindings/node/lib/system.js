@@ -19,6 +19,9 @@ const PACKAGES = ["gnu", "musl"].map((libc) => `@orbgate/${process.platform}-${p
 /** The library for every other platform. */
 const MODULE = path.join(__dirname, "..", "orbgate.wasm");
 
+/** What answers questions next to it. */
+const QUESTIONS = path.join(__dirname, "..", "orbgate_questions.wasm");
+
 /** The libraries of those packages that are installed. */
 function packaged() {
   return PACKAGES.flatMap((name) => {
@@ -69,6 +72,9 @@ function asModule(file, module) {
   const from = /** @type {any} */ (require("./wasm.js"));
   return { from, file, foreign: from.load(module) };
 }
+
+/** The module that answers questions. */
+const openQuestions = () => (given.questions ??= new WebAssembly.Module(fs.readFileSync(QUESTIONS)));
 
 /** @param {URL} url */
 const read = (url) => fs.promises.readFile(url);
@@ -126,4 +132,4 @@ function readOpened(opened) {
   return bytes.subarray(0, end);
 }
 
-module.exports = { open, read, fileURLToPath, readRegular, unreadable, subscribe };
+module.exports = { open, openQuestions, read, fileURLToPath, readRegular, unreadable, subscribe };

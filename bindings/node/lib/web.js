@@ -11,6 +11,14 @@ function open() {
   return { from, file: "orbgate.wasm", foreign: from.load(given.module) };
 }
 
+/** @returns {WebAssembly.Module} */
+function openQuestions() {
+  if (given.questions === null) {
+    throw new Error('questions need a second module: `await loadQuestions()` of "orbgate/wasm" comes before the first one');
+  }
+  return given.questions;
+}
+
 /** @param {URL} url */
 const read = (url) => fetch(url);
 
@@ -30,4 +38,4 @@ const unreadable = () => undefined;
 /** The frameworks that publish what they do are those of Node. */
 const subscribe = (/** @type {string} */ _channel, /** @type {(message: any) => void} */ _hear) => {};
 
-module.exports = { open, read, fileURLToPath, readRegular, subscribe, unreadable };
+module.exports = { open, openQuestions, read, fileURLToPath, readRegular, subscribe, unreadable };

@@ -50,6 +50,6 @@ test("an archive has what users need and nothing else", () => {
   const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8", shell: process.platform === "win32" });
   const files = JSON.parse(packed)[0].files.map((/** @type {{ path: string }} */ { path }) => path);
   const lib = filesIn("lib");
-  const expected = ["README.md", "gate.d.mts", "gate.d.ts", "gate.js", "gate.mjs", "index.d.mts", "index.d.ts", "index.js", "index.mjs", "orbgate.wasm", "package.json", "testing.d.mts", "testing.d.ts", "testing.js", "testing.mjs", "wasm.d.mts", "wasm.mjs", ...lib];
+  const expected = ["README.md", "gate.d.mts", "gate.d.ts", "gate.js", "gate.mjs", "index.d.mts", "index.d.ts", "index.js", "index.mjs", "orbgate.wasm", "orbgate_questions.wasm", "package.json", "questions.d.ts", "testing.d.mts", "testing.d.ts", "testing.js", "testing.mjs", "wasm.d.mts", "wasm.mjs", ...lib];
   assert.deepEqual(files.filter((/** @type {string} */ file) => !file.startsWith("LICENSE-")).sort(), expected.sort());
 });

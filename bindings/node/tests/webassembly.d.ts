@@ -3,8 +3,9 @@ declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
   }
+  class RuntimeError extends Error {}
   class Instance {
-    constructor(module: Module);
+    constructor(module: Module, imports?: object);
     readonly exports: any;
   }
   function compile(bytes: ArrayBuffer | Uint8Array): Promise<Module>;

@@ -39,6 +39,12 @@ pub extern "C" fn orbgate_wasm_load() -> Status {
     with(Module::load)
 }
 
+/// Makes the engine of the policy that is compiled into the library. The answer is that of [`orbgate_wasm_load`].
+#[unsafe(no_mangle)]
+pub extern "C" fn orbgate_wasm_external() -> Status {
+    with(Module::external)
+}
+
 /// Asks an engine. The first bytes of the input, as many as `question_len`, are one of the questions of [`orbgate_analysis::ask`], and all
 /// others are its arguments.
 #[unsafe(no_mangle)]

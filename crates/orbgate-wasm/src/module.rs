@@ -91,21 +91,28 @@ impl Module {
         };
         match Policy::from_yaml(text) {
             Err(error) => self.refuse_policy(&error),
-            Ok(policy) => {
-                let (engine, policy) = (Engine::new(&policy), policy.digest());
-                // Numbers are not used again, so an old one never means another engine.
-                let Some(number) = self.last.checked_add(1) else {
-                    return self.refuse(Status::InvalidArgument, "too many engines".to_owned());
-                };
-                self.last = number;
-                self.engines.insert(number, engine);
-                let loaded = Loaded {
-                    engine: number,
-                    policy,
-                };
-                self.say(Status::Ok, &loaded)
-            }
+            Ok(policy) => self.keep(Engine::new(&policy)),
         }
+    }
+
+    pub(crate) fn external(&mut self) -> Status {
+        self.input = Vec::new();
+        self.keep(Engine::external().clone())
+    }
+
+    /// Gives an engine its number.
+    fn keep(&mut self, engine: Engine) -> Status {
+        // Numbers are not used again, so an old one never means another engine.
+        let Some(number) = self.last.checked_add(1) else {
+            return self.refuse(Status::InvalidArgument, "too many engines".to_owned());
+        };
+        self.last = number;
+        let loaded = Loaded {
+            engine: number,
+            policy: engine.digest(),
+        };
+        self.engines.insert(number, engine);
+        self.say(Status::Ok, &loaded)
     }
 
     pub(crate) fn ask(&mut self, engine: u32, question_len: usize) -> Status {
@@ -237,6 +244,16 @@ mod tests {
             let number = row.split('\t').next_back().unwrap();
             assert_eq!(number.parse(), Ok(status as i32), "{row}");
         }
+    }
+
+    #[test]
+    fn the_built_in_policy_is_there() {
+        let mut module = Module::default();
+        assert_eq!(module.external(), Status::Ok);
+        let digest = Engine::external().digest().to_string();
+        let expected = serde_json::json!({"engine": 1, "policy": digest});
+        assert_eq!(answer(&module), expected);
+        assert_eq!(engine(&mut module, POLICY), 2);
     }
 
     #[test]

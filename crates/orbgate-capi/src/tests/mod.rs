@@ -32,6 +32,8 @@ mod header;
 mod layout;
 mod lives;
 mod names;
+#[cfg(all(feature = "analysis", not(miri)))]
+mod questions;
 
 use core::ffi::c_char;
 use core::ptr::{null, null_mut};

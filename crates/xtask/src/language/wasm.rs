@@ -43,7 +43,10 @@ const QUESTIONS: Module = Module {
     file: "wasm-small/orbgate_wasm.wasm",
     level: "-Oz",
     stack: 1_048_576,
-    locations: &[],
+    locations: &[
+        "bindings/go/orbgate/orbgate_questions.wasm",
+        "bindings/node/orbgate_questions.wasm",
+    ],
 };
 
 /// The most that it may have, compressed.
@@ -71,8 +74,9 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The C ABI's module.
+/// The C ABI's module. Languages that carry it also carry the other one.
 pub(crate) fn build(project: &Project) -> Result<PathBuf> {
+    questions(project)?;
     made(project, &LIBRARY)
 }
 

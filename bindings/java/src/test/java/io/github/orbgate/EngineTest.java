@@ -93,36 +93,6 @@ class EngineTest {
     }
 
     @Test
-    void questionsAreAnsweredAsByTheCommand() throws Exception {
-        Path cases = Path.of(System.getProperty("orbgate.cases"));
-        List<String> rows = Files.readAllLines(cases.resolve("questions.jsonl"));
-        for (String row : rows) {
-            Path policy = row.contains("\"engine\":\"slashes\"") ? cases.resolve("policies/slashes.yaml") : cases.resolve("../external.yaml");
-            try (Engine engine = Engine.fromFile(policy)) {
-                String question = between(row, "{\"question\":\"", "\"");
-                String arguments = between(row, "\"arguments\":", ",\"command\":");
-                String answer = row.substring(row.indexOf(",\"answer\":") + 10, row.length() - 1);
-                assertEquals(answer, engine.ask(question, arguments), row);
-            }
-        }
-        assertEquals(22, rows.size());
-    }
-
-    private static String between(String row, String before, String after) {
-        int start = row.indexOf(before) + before.length();
-        return row.substring(start, row.indexOf(after, start));
-    }
-
-    @Test
-    void whatCannotBeAnsweredIsSaid() {
-        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("why", "{}")).getMessage().startsWith("no question is `why`"));
-        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("reach", "{}")).getMessage().contains("missing field `token`"));
-        assertThrows(OrbgateException.class, () -> engine.ask("table", "\ud800"));
-        String half = "{\"policy\":\"orbgate: 2\\n\"}";
-        assertEquals(1, assertThrows(PolicyException.class, () -> engine.ask("diff", half)).diagnostics().get(0).line());
-    }
-
-    @Test
     void aDetailOfALaterLibraryIsUnknown() {
         assertEquals(Detail.UNKNOWN, Detail.of(Detail.values().length));
     }

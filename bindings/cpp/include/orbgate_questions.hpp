@@ -1,0 +1,955 @@
+// The questions that an engine answers about its policy, typed. Each answer is the JSON of `orbgate QUESTION --json`.
+//
+// Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+#ifndef ORBGATE_QUESTIONS_HPP
+#define ORBGATE_QUESTIONS_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orbgate_json.hpp"
+
+namespace orbgate::questions {
+
+// A position in a file.
+struct Location {
+    // Counted from 1.
+    std::uint64_t line = 0;
+    // In characters, counted from 1.
+    std::uint64_t column = 0;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("line", self.line, detail::Absent::written);
+        visit("column", self.column, detail::Absent::written);
+    }
+};
+
+// What a route or a scope consumes.
+struct Orbs {
+    // Whether it consumes orbs.
+    bool consumes = false;
+    // 0 if nothing is consumed, null if the policy states no amount.
+    std::optional<std::uint64_t> amount;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("consumes", self.consumes, detail::Absent::written);
+        visit("amount", self.amount, detail::Absent::written);
+    }
+};
+
+// What an allowed call consumes.
+struct OrbCharge {
+    // Whether it consumes orbs.
+    bool consumes = false;
+    // 0 if nothing is consumed, null if the policy states no amount.
+    std::optional<std::uint64_t> amount;
+    // Whether the request allows bonus orbs.
+    bool bonus_allowed = false;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("consumes", self.consumes, detail::Absent::written);
+        visit("amount", self.amount, detail::Absent::written);
+        visit("bonus_allowed", self.bonus_allowed, detail::Absent::written);
+    }
+};
+
+// A verified token.
+struct RequestToken {
+    // `user` or `organisation`; any other kind is unknown.
+    std::string kind;
+    // Its scopes, separated by spaces.
+    std::string scopes;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("kind", self.kind, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::written);
+    }
+};
+
+// A call, or a scope that is asked for without a route.
+struct Request {
+    // The method of a call.
+    std::string method;
+    // The target of a call, as it came over the wire.
+    std::string target;
+    // The scope, instead of method and target.
+    std::string scope;
+    // Its token. Without one the decision is `no_token`.
+    std::optional<RequestToken> token;
+    // Whether the request allows bonus orbs.
+    bool allow_bonus_orbs_use = false;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("method", self.method, detail::Absent::left_out);
+        visit("target", self.target, detail::Absent::left_out);
+        visit("scope", self.scope, detail::Absent::left_out);
+        visit("token", self.token, detail::Absent::left_out);
+        visit("allow_bonus_orbs_use", self.allow_bonus_orbs_use, detail::Absent::left_out);
+    }
+};
+
+// An error or a warning of a policy.
+struct PolicyDiagnostic {
+    // Its position in the file.
+    Location location;
+    // The problem.
+    std::string message;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("location", self.location, detail::Absent::written);
+        visit("message", self.message, detail::Absent::written);
+    }
+};
+
+// Arguments of `check`.
+struct CheckArguments {
+    // The policy as a YAML document.
+    std::string policy;
+    // The file's name in the answer. By default `policy.yaml`.
+    std::string file;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("file", self.file, detail::Absent::left_out);
+    }
+};
+
+// The errors and warnings of a file.
+struct CheckedFile {
+    // Its name.
+    std::string file;
+    // The policy's digest, null if it has errors.
+    std::optional<std::string> policy;
+    // Its errors.
+    std::vector<PolicyDiagnostic> diagnostics;
+    // Its warnings.
+    std::vector<PolicyDiagnostic> warnings;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("file", self.file, detail::Absent::written);
+        visit("policy", self.policy, detail::Absent::written);
+        visit("diagnostics", self.diagnostics, detail::Absent::written);
+        visit("warnings", self.warnings, detail::Absent::written);
+    }
+};
+
+// Answer of `check`.
+struct Checks {
+    // One for each policy.
+    std::vector<CheckedFile> files;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("files", self.files, detail::Absent::written);
+    }
+};
+
+// Arguments of `lint`.
+struct LintArguments {
+    // The policy as a YAML document.
+    std::string policy;
+    // The file's name in the answer. By default `policy.yaml`.
+    std::string file;
+    // `error`, `warning`, `note` or `off` for each code whose level you change.
+    std::map<std::string, std::string> levels;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("file", self.file, detail::Absent::left_out);
+        visit("levels", self.levels, detail::Absent::left_out);
+    }
+};
+
+// Something that looks wrong.
+struct LintFinding {
+    // Its code, as documented in `docs/lint.md`.
+    std::string code;
+    // `error`, `warning` or `note`.
+    std::string level;
+    // Its position in the file.
+    Location location;
+    // The problem.
+    std::string message;
+    // A second position that is part of the problem.
+    std::optional<Location> other;
+    // The reason in the comment that suppresses it.
+    std::optional<std::string> suppressed;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("code", self.code, detail::Absent::written);
+        visit("level", self.level, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+        visit("message", self.message, detail::Absent::written);
+        visit("other", self.other, detail::Absent::written);
+        visit("suppressed", self.suppressed, detail::Absent::written);
+    }
+};
+
+// The findings in a file.
+struct LintedFile {
+    // Its name.
+    std::string file;
+    // The policy's digest, null if it has errors.
+    std::optional<std::string> policy;
+    // Whether all findings are listed.
+    bool complete = false;
+    // Its errors. A policy with errors has no findings.
+    std::vector<PolicyDiagnostic> diagnostics;
+    // Its findings, including suppressed findings.
+    std::vector<LintFinding> findings;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("file", self.file, detail::Absent::written);
+        visit("policy", self.policy, detail::Absent::written);
+        visit("complete", self.complete, detail::Absent::written);
+        visit("diagnostics", self.diagnostics, detail::Absent::written);
+        visit("findings", self.findings, detail::Absent::written);
+    }
+};
+
+// Answer of `lint`.
+struct Lints {
+    // One for each policy.
+    std::vector<LintedFile> files;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("files", self.files, detail::Absent::written);
+    }
+};
+
+// Arguments of `diff`.
+struct DiffArguments {
+    // The new policy as a YAML document.
+    std::string policy;
+    // The kinds of changes that `fails` counts. By default `wider`, `cheaper` and `other-cost`.
+    std::optional<std::vector<std::string>> fail_on;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("fail_on", self.fail_on, detail::Absent::left_out);
+    }
+};
+
+// The route or scope that decides a call.
+struct DecidingRule {
+    // The route, null if a scope was asked for.
+    std::optional<std::string> route;
+    // The scope that it needs.
+    std::string scope;
+    // What it consumes, null if the policy doesn't state it.
+    std::optional<Orbs> orbs;
+    // What the policy says about organisations' tokens, if the scope applies only to users' tokens.
+    std::optional<std::string> organisation;
+    // The rule's position in the file.
+    Location location;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("route", self.route, detail::Absent::written);
+        visit("scope", self.scope, detail::Absent::written);
+        visit("orbs", self.orbs, detail::Absent::written);
+        visit("organisation", self.organisation, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+    }
+};
+
+// A call that the two policies decide differently.
+struct PolicyChange {
+    // The call, without a token.
+    Request asked;
+    // The rule that decides it in the engine's policy.
+    std::optional<DecidingRule> before;
+    // The rule that decides it in the other policy.
+    std::optional<DecidingRule> after;
+    // A call that only the other policy allows.
+    std::optional<Request> wider;
+    // A call that only the engine's policy allows.
+    std::optional<Request> narrower;
+    // `less`, `more`, or `unknown` if an amount is not stated.
+    std::optional<std::string> cost;
+    // A call whose cost changes.
+    std::optional<Request> payer;
+    // Whether the route or scope that decided it is gone.
+    bool removed = false;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("asked", self.asked, detail::Absent::written);
+        visit("before", self.before, detail::Absent::written);
+        visit("after", self.after, detail::Absent::written);
+        visit("wider", self.wider, detail::Absent::written);
+        visit("narrower", self.narrower, detail::Absent::written);
+        visit("cost", self.cost, detail::Absent::written);
+        visit("payer", self.payer, detail::Absent::written);
+        visit("removed", self.removed, detail::Absent::written);
+    }
+};
+
+// Answer of `diff`.
+struct Comparison {
+    // The digest of the engine's policy.
+    std::string old;
+    // The digest of the other policy.
+    std::string new_;
+    // `equivalent`, `wider`, `narrower` or `incomparable`.
+    std::optional<std::string> verdict;
+    // Whether any call is allowed to more callers.
+    bool widens = false;
+    // Whether everything was compared. It's true in every answer.
+    bool complete = false;
+    // How many changes are not listed.
+    std::uint64_t left_out = 0;
+    // The changes, widening changes first.
+    std::vector<PolicyChange> changes;
+    // How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out.
+    std::vector<std::string> fails;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("old", self.old, detail::Absent::written);
+        visit("new", self.new_, detail::Absent::written);
+        visit("verdict", self.verdict, detail::Absent::written);
+        visit("widens", self.widens, detail::Absent::written);
+        visit("complete", self.complete, detail::Absent::written);
+        visit("left_out", self.left_out, detail::Absent::written);
+        visit("changes", self.changes, detail::Absent::written);
+        visit("fails", self.fails, detail::Absent::written);
+    }
+};
+
+// Arguments of `explain`.
+struct ExplainArguments {
+    // The call.
+    Request request;
+    // The scopes that the application declared, if you know them, separated by spaces.
+    std::optional<std::string> declared;
+    // The scopes that the application requested, if you know them, separated by spaces.
+    std::optional<std::string> requested;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("request", self.request, detail::Absent::written);
+        visit("declared", self.declared, detail::Absent::left_out);
+        visit("requested", self.requested, detail::Absent::left_out);
+    }
+};
+
+// A decision.
+struct PolicyDecision {
+    // `allow` or `deny`.
+    std::string decision;
+    // The HTTP status of a denial.
+    std::optional<std::uint64_t> status;
+    // The reason, such as `scope_missing`.
+    std::string reason;
+    // The rule that a malformed request breaks.
+    std::optional<std::string> detail;
+    // The api of the route or scope.
+    std::optional<std::string> api;
+    // The route that decided.
+    std::optional<std::string> route;
+    // The scope that the call needs.
+    std::optional<std::string> scope;
+    // What an allowed call consumes.
+    std::optional<OrbCharge> orbs;
+    // The policy's digest.
+    std::string policy;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("decision", self.decision, detail::Absent::written);
+        visit("status", self.status, detail::Absent::written);
+        visit("reason", self.reason, detail::Absent::written);
+        visit("detail", self.detail, detail::Absent::written);
+        visit("api", self.api, detail::Absent::written);
+        visit("route", self.route, detail::Absent::written);
+        visit("scope", self.scope, detail::Absent::written);
+        visit("orbs", self.orbs, detail::Absent::written);
+        visit("policy", self.policy, detail::Absent::written);
+    }
+};
+
+// A rule for targets.
+struct CheckedRule {
+    // Its name, such as `P10`.
+    std::string rule;
+    // The detail of a request that breaks it.
+    std::string detail;
+    // `pass`, `fail` or `not_reached`.
+    std::string state;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("rule", self.rule, detail::Absent::written);
+        visit("detail", self.detail, detail::Absent::written);
+        visit("state", self.state, detail::Absent::written);
+    }
+};
+
+// A route that almost fits.
+struct NearRoute {
+    // The route.
+    std::string route;
+    // Its position in the file.
+    Location location;
+    // The reason why it doesn't fit.
+    std::string why;
+    // The target that would fit.
+    std::optional<std::string> meant;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("route", self.route, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+        visit("why", self.why, detail::Absent::written);
+        visit("meant", self.meant, detail::Absent::written);
+    }
+};
+
+// Answer of `explain`: the decision and how it came about.
+struct Explanation {
+    // `allow` or `deny`.
+    std::string decision;
+    // The HTTP status of a denial.
+    std::optional<std::uint64_t> status;
+    // The reason, such as `scope_missing`.
+    std::string reason;
+    // The rule that a malformed request breaks.
+    std::optional<std::string> detail;
+    // The api of the route or scope.
+    std::optional<std::string> api;
+    // The route that decided.
+    std::optional<std::string> route;
+    // The scope that the call needs.
+    std::optional<std::string> scope;
+    // What an allowed call consumes.
+    std::optional<OrbCharge> orbs;
+    // The policy's digest.
+    std::string policy;
+    // The step that would give the token the scope.
+    std::optional<std::string> missing_step;
+    // What a denied call would consume with the scope.
+    std::optional<OrbCharge> orbs_if_allowed;
+    // How many bytes of a malformed target are valid.
+    std::optional<std::uint64_t> in_order;
+    // The rules for targets, in order. None if a scope was asked for.
+    std::vector<CheckedRule> rules;
+    // Routes that almost fit, the nearest first.
+    std::vector<NearRoute> near;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("decision", self.decision, detail::Absent::written);
+        visit("status", self.status, detail::Absent::written);
+        visit("reason", self.reason, detail::Absent::written);
+        visit("detail", self.detail, detail::Absent::written);
+        visit("api", self.api, detail::Absent::written);
+        visit("route", self.route, detail::Absent::written);
+        visit("scope", self.scope, detail::Absent::written);
+        visit("orbs", self.orbs, detail::Absent::written);
+        visit("policy", self.policy, detail::Absent::written);
+        visit("missing_step", self.missing_step, detail::Absent::written);
+        visit("orbs_if_allowed", self.orbs_if_allowed, detail::Absent::left_out);
+        visit("in_order", self.in_order, detail::Absent::left_out);
+        visit("rules", self.rules, detail::Absent::left_out);
+        visit("near", self.near, detail::Absent::left_out);
+    }
+};
+
+// Arguments of `needs`.
+struct NeedsArguments {
+    // `user` or `organisation`. By default `user`.
+    std::string token;
+    // The calls. Their tokens are ignored.
+    std::vector<Request> calls;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("token", self.token, detail::Absent::left_out);
+        visit("calls", self.calls, detail::Absent::written);
+    }
+};
+
+// The first of some calls.
+struct FirstCall {
+    // Its position among all calls, counted from 1.
+    std::uint64_t at = 0;
+    // Method and target, shortened.
+    std::string call;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("at", self.at, detail::Absent::written);
+        visit("call", self.call, detail::Absent::written);
+    }
+};
+
+// A scope that calls need.
+struct NeededScope {
+    // The scope.
+    std::string scope;
+    // How many calls need it.
+    std::uint64_t calls = 0;
+    // The first of them.
+    FirstCall first;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("scope", self.scope, detail::Absent::written);
+        visit("calls", self.calls, detail::Absent::written);
+        visit("first", self.first, detail::Absent::written);
+    }
+};
+
+// Calls that no scope could allow, for one reason.
+struct RefusedCalls {
+    // The reason of their denial.
+    std::string reason;
+    // The rule that they break.
+    std::optional<std::string> detail;
+    // The route that decides.
+    std::optional<std::string> route;
+    // How many calls there are.
+    std::uint64_t calls = 0;
+    // The first of them.
+    FirstCall first;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("reason", self.reason, detail::Absent::written);
+        visit("detail", self.detail, detail::Absent::written);
+        visit("route", self.route, detail::Absent::written);
+        visit("calls", self.calls, detail::Absent::written);
+        visit("first", self.first, detail::Absent::written);
+    }
+};
+
+// Answer of `needs`: the smallest set of scopes for the calls.
+struct Needs {
+    // The policy's digest.
+    std::string policy;
+    // Whose token it is.
+    std::string kind;
+    // How many calls there were.
+    std::uint64_t calls = 0;
+    // The scopes, in the order of the calls that need them first.
+    std::vector<std::string> scopes;
+    // The same scopes, each with its calls.
+    std::vector<NeededScope> needs;
+    // Calls that no scope could allow.
+    std::vector<RefusedCalls> refusals;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("kind", self.kind, detail::Absent::written);
+        visit("calls", self.calls, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::written);
+        visit("needs", self.needs, detail::Absent::written);
+        visit("refusals", self.refusals, detail::Absent::written);
+    }
+};
+
+// Arguments of `reach`.
+struct ReachArguments {
+    // The token.
+    RequestToken token;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("token", self.token, detail::Absent::written);
+    }
+};
+
+// A route or a scope that a token can call.
+struct ReachedRoute {
+    // The route, null for a scope without routes.
+    std::optional<std::string> route;
+    // The scope that allows it.
+    std::string scope;
+    // What a call consumes, null if the policy doesn't state it.
+    std::optional<Orbs> orbs;
+    // The reason why it is allowed.
+    std::string reason;
+    // The rule's position in the file.
+    Location location;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("route", self.route, detail::Absent::written);
+        visit("scope", self.scope, detail::Absent::written);
+        visit("orbs", self.orbs, detail::Absent::written);
+        visit("reason", self.reason, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+    }
+};
+
+// Answer of `reach`: everything that a token can call.
+struct Reach {
+    // The policy's digest.
+    std::string policy;
+    // The token.
+    RequestToken token;
+    // Routes, and scopes without routes, in the order of the policy file.
+    std::vector<ReachedRoute> allowed;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("token", self.token, detail::Absent::written);
+        visit("allowed", self.allowed, detail::Absent::written);
+    }
+};
+
+// Arguments of `table`. There are none.
+struct TableArguments {
+
+    template <typename Self, typename Visit>
+    static void fields(Self &, Visit &&)
+    {
+    }
+};
+
+// A route of a scope.
+struct TableRoute {
+    // Method and template.
+    std::string route;
+    // Its method.
+    std::string method;
+    // Its path.
+    std::string template_;
+    // What it consumes.
+    Orbs orbs;
+    // Its position in the file.
+    Location location;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("route", self.route, detail::Absent::written);
+        visit("method", self.method, detail::Absent::written);
+        visit("template", self.template_, detail::Absent::written);
+        visit("orbs", self.orbs, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+    }
+};
+
+// A scope of an api.
+struct TableScope {
+    // Its name.
+    std::string scope;
+    // What it permits, in words.
+    std::optional<std::string> permits;
+    // What it consumes, null if the policy doesn't state it.
+    std::optional<Orbs> orbs;
+    // Its position in the file.
+    Location location;
+    // Its routes in this api.
+    std::vector<TableRoute> routes;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("scope", self.scope, detail::Absent::written);
+        visit("permits", self.permits, detail::Absent::written);
+        visit("orbs", self.orbs, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+        visit("routes", self.routes, detail::Absent::written);
+    }
+};
+
+// An api of a policy.
+struct TableApi {
+    // Its name.
+    std::string name;
+    // `user` if its scopes apply only to users' tokens.
+    std::optional<std::string> token;
+    // What happens to organisations' tokens then.
+    std::optional<std::string> organisation;
+    // Its scopes.
+    std::vector<TableScope> scopes;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("name", self.name, detail::Absent::written);
+        visit("token", self.token, detail::Absent::written);
+        visit("organisation", self.organisation, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::written);
+    }
+};
+
+// Answer of `table`: a whole policy.
+struct Table {
+    // Its digest.
+    std::string policy;
+    // Its name.
+    std::optional<std::string> name;
+    // How targets are read: `strict` or `encoded_params`.
+    std::string target;
+    // Its apis, in the order of the file.
+    std::vector<TableApi> apis;
+    // Scope groups without routes.
+    std::vector<std::string> headings;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("name", self.name, detail::Absent::written);
+        visit("target", self.target, detail::Absent::written);
+        visit("apis", self.apis, detail::Absent::written);
+        visit("headings", self.headings, detail::Absent::written);
+    }
+};
+
+// Arguments of `unused`.
+struct UnusedArguments {
+    // The calls with their tokens.
+    std::vector<Request> calls;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("calls", self.calls, detail::Absent::written);
+    }
+};
+
+// The last use of a scope.
+struct LastUse {
+    // The call's position, counted from 1.
+    std::uint64_t line = 0;
+    // Its time in a log.
+    std::optional<std::string> time;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("line", self.line, detail::Absent::written);
+        visit("time", self.time, detail::Absent::written);
+    }
+};
+
+// A scope that tokens carried.
+struct ScopeUsage {
+    // Its name.
+    std::string scope;
+    // How many calls carried it.
+    std::uint64_t granted = 0;
+    // How many of them it allowed.
+    std::uint64_t used = 0;
+    // Whether the policy has it.
+    bool in_policy = false;
+    // The last call that it allowed.
+    std::optional<LastUse> last;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("scope", self.scope, detail::Absent::written);
+        visit("granted", self.granted, detail::Absent::written);
+        visit("used", self.used, detail::Absent::written);
+        visit("in_policy", self.in_policy, detail::Absent::written);
+        visit("last", self.last, detail::Absent::written);
+    }
+};
+
+// Answer of `unused`: how often each scope was carried and used.
+struct Usage {
+    // The policy's digest.
+    std::string policy;
+    // How many calls there were.
+    std::uint64_t calls = 0;
+    // How many of them had no token of a known kind.
+    std::uint64_t without_token = 0;
+    // The scopes that were never used.
+    std::vector<std::string> unused;
+    // All carried scopes, unused scopes first.
+    std::vector<ScopeUsage> scopes;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("calls", self.calls, detail::Absent::written);
+        visit("without_token", self.without_token, detail::Absent::written);
+        visit("unused", self.unused, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::written);
+    }
+};
+
+// A token with a name.
+struct NamedToken {
+    // The name in the answer. By default its position, such as `line 2`.
+    std::string name;
+    // The token, null for a call without one.
+    std::optional<RequestToken> token;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("name", self.name, detail::Absent::left_out);
+        visit("token", self.token, detail::Absent::written);
+    }
+};
+
+// Arguments of `who`.
+struct WhoArguments {
+    // The call's method.
+    std::string method;
+    // The call's target, as it would come over the wire.
+    std::string target;
+    // The tokens.
+    std::vector<NamedToken> tokens;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("method", self.method, detail::Absent::written);
+        visit("target", self.target, detail::Absent::written);
+        visit("tokens", self.tokens, detail::Absent::written);
+    }
+};
+
+// What a token gets.
+struct CallerDecision {
+    // Its name.
+    std::string name;
+    // Its position, counted from 1.
+    std::uint64_t line = 0;
+    // The decision.
+    PolicyDecision decision;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("name", self.name, detail::Absent::written);
+        visit("line", self.line, detail::Absent::written);
+        visit("decision", self.decision, detail::Absent::written);
+    }
+};
+
+// Answer of `who`: what each token gets.
+struct Callers {
+    // The policy's digest.
+    std::string policy;
+    // The call's method.
+    std::string method;
+    // The call's target.
+    std::string target;
+    // One for each token, in order.
+    std::vector<CallerDecision> tokens;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("policy", self.policy, detail::Absent::written);
+        visit("method", self.method, detail::Absent::written);
+        visit("target", self.target, detail::Absent::written);
+        visit("tokens", self.tokens, detail::Absent::written);
+    }
+};
+
+// Which errors and warnings a policy has.
+inline Result<Checks> check(const Engine &engine, const CheckArguments &arguments)
+{
+    return detail::answered<Checks>(engine, "check", arguments);
+}
+
+// What another policy would change.
+inline Result<Comparison> diff(const Engine &engine, const DiffArguments &arguments)
+{
+    return detail::answered<Comparison>(engine, "diff", arguments);
+}
+
+// Why a call is allowed or denied.
+inline Result<Explanation> explain(const Engine &engine, const ExplainArguments &arguments)
+{
+    return detail::answered<Explanation>(engine, "explain", arguments);
+}
+
+// What looks wrong in a policy.
+inline Result<Lints> lint(const Engine &engine, const LintArguments &arguments)
+{
+    return detail::answered<Lints>(engine, "lint", arguments);
+}
+
+// Which scopes a set of calls needs.
+inline Result<Needs> needs(const Engine &engine, const NeedsArguments &arguments)
+{
+    return detail::answered<Needs>(engine, "needs", arguments);
+}
+
+// What a token can call.
+inline Result<Reach> reach(const Engine &engine, const ReachArguments &arguments)
+{
+    return detail::answered<Reach>(engine, "reach", arguments);
+}
+
+// The whole policy.
+inline Result<Table> table(const Engine &engine, const TableArguments &arguments = {})
+{
+    return detail::answered<Table>(engine, "table", arguments);
+}
+
+// Which scopes were carried and never used.
+inline Result<Usage> unused(const Engine &engine, const UnusedArguments &arguments)
+{
+    return detail::answered<Usage>(engine, "unused", arguments);
+}
+
+// Which tokens may make a call.
+inline Result<Callers> who(const Engine &engine, const WhoArguments &arguments)
+{
+    return detail::answered<Callers>(engine, "who", arguments);
+}
+
+} // namespace orbgate::questions
+
+#endif // ORBGATE_QUESTIONS_HPP

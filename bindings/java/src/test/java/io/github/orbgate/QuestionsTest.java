@@ -1,0 +1,98 @@
+package io.github.orbgate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+class QuestionsTest {
+    private static final Path CASES = Path.of(System.getProperty("orbgate.cases"));
+
+    private final Engine engine = Engine.external();
+
+    /** Each answer is the command's, byte for byte: as JSON, and as a typed value that is written as JSON again. */
+    @Test
+    void questionsAreAnsweredAsByTheCommand() throws Exception {
+        List<String> rows = Files.readAllLines(CASES.resolve("questions.jsonl"));
+        for (String row : rows) {
+            String name = row.contains("\"engine\":\"") ? between(row, "\"engine\":\"", "\"") : null;
+            try (Engine asked = name == null ? Engine.external() : Engine.fromFile(CASES.resolve("policies/" + name + ".yaml"))) {
+                String question = between(row, "{\"question\":\"", "\"");
+                String arguments = between(row, "\"arguments\":", ",\"command\":");
+                String answer = row.substring(row.indexOf(",\"answer\":") + 10, row.length() - 1);
+                assertEquals(answer, asked.ask(question, arguments), row);
+                assertEquals(answer, typed(asked, question, arguments), row);
+            }
+        }
+        assertEquals(29, rows.size());
+    }
+
+    private static String typed(Engine engine, String question, String json) {
+        switch (question) {
+            case "check":
+                return typed(json, Questions.CheckArguments.class, engine::check);
+            case "diff":
+                return typed(json, Questions.DiffArguments.class, engine::diff);
+            case "explain":
+                return typed(json, Questions.ExplainArguments.class, engine::explain);
+            case "lint":
+                return typed(json, Questions.LintArguments.class, engine::lint);
+            case "needs":
+                return typed(json, Questions.NeedsArguments.class, engine::needs);
+            case "reach":
+                return typed(json, Questions.ReachArguments.class, engine::reach);
+            case "table":
+                return typed(json, Questions.TableArguments.class, none -> engine.table());
+            case "unused":
+                return typed(json, Questions.UnusedArguments.class, engine::unused);
+            default:
+                return typed(json, Questions.WhoArguments.class, engine::who);
+        }
+    }
+
+    private static <T> String typed(String json, Class<T> type, Function<T, Object> ask) {
+        return Json.write(ask.apply(Json.read(json, type)));
+    }
+
+    private static String between(String row, String before, String after) {
+        int start = row.indexOf(before) + before.length();
+        return row.substring(start, row.indexOf(after, start));
+    }
+
+    @Test
+    void aQuestionInRecords() {
+        Questions.RequestToken token = new Questions.RequestToken("user", "read:voxies");
+        Questions.Request request = new Questions.Request().withMethod("POST").withTarget("/api/v1/external/voxies").withToken(token);
+        Questions.Explanation explanation = engine.explain(new Questions.ExplainArguments(request).withDeclared("write:voxies"));
+        assertEquals("scope_missing", explanation.reason());
+        assertEquals("not_known", explanation.missingStep().orElseThrow());
+        assertEquals(OptionalLong.empty(), explanation.orbsIfAllowed().orElseThrow().amount());
+    }
+
+    @Test
+    void whatCannotBeAnsweredIsSaid() {
+        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("why", "{}")).getMessage().startsWith("no question is `why`"));
+        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("reach", "{}")).getMessage().contains("missing field `token`"));
+        assertThrows(OrbgateException.class, () -> engine.ask("table", "\ud800"));
+        Questions.DiffArguments half = new Questions.DiffArguments("orbgate: 2\n");
+        assertEquals(1, assertThrows(PolicyException.class, () -> engine.diff(half)).diagnostics().get(0).line());
+    }
+
+    @Test
+    void jsonIsReadWholeOrNotAtAll() {
+        String text = "{\"kind\":\"\\u0001\\ud83d\\ude00\\n\\\"\\\\\",\"scopes\":\"a\",\"later\":[{\"x\":[1,-2.5e3,null]},\"\\u0041\"]}";
+        Questions.RequestToken token = Json.read(text, Questions.RequestToken.class);
+        assertEquals("\u0001\ud83d\ude00\n\"\\", token.kind());
+        assertEquals("{\"kind\":\"\\u0001\ud83d\ude00\\n\\\"\\\\\",\"scopes\":\"a\"}", Json.write(token));
+        for (int size = 0; size < text.length(); size++) {
+            String cut = text.substring(0, size);
+            assertThrows(OrbgateException.class, () -> Json.read(cut, Questions.RequestToken.class), cut);
+        }
+    }
+}

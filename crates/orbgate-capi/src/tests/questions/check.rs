@@ -1,0 +1,89 @@
+//! The committed answers beside the shapes.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::super::committed::root;
+use super::{Field, Kind, Missing, Shapes};
+
+/// Which fields were seen with a value, and which without.
+#[derive(Default)]
+struct Seen {
+    with: BTreeSet<String>,
+    without: BTreeSet<String>,
+}
+
+impl Shapes {
+    /// Compares a value with a shape: exactly its fields, each of its type.
+    fn check(&self, value: &Value, name: &str, seen: &mut Seen) {
+        let shape = self.find(name);
+        let object = value.as_object();
+        let object = object.unwrap_or_else(|| panic!("{name} is an object, not {value}"));
+        for field in &shape.fields {
+            self.check_field(object, field, name, seen);
+        }
+        let known = |key: &&String| shape.fields.iter().any(|field| field.name == *key);
+        let unknown: Vec<_> = object.keys().filter(|key| !known(key)).collect();
+        assert!(unknown.is_empty(), "{name} has no {unknown:?}");
+    }
+
+    fn check_field(&self, object: &Map<String, Value>, field: &Field, name: &str, seen: &mut Seen) {
+        let at = format!("{name}.{}", field.name);
+        let value = match (object.get(field.name), field.missing) {
+            (None, Missing::LeftOut | Missing::LeftOutIfEmpty)
+            | (Some(Value::Null), Missing::Null) => {
+                seen.without.insert(at);
+                return;
+            }
+            (found, _) => found.unwrap_or_else(|| panic!("{at} is missing")),
+        };
+        match field.kind {
+            Kind::Text => assert!(value.is_string(), "{at}: {value}"),
+            Kind::Integer | Kind::Amount => assert!(value.is_u64(), "{at}: {value}"),
+            Kind::Flag => assert!(value.is_boolean(), "{at}: {value}"),
+            Kind::Texts => assert!(value.as_array().unwrap().iter().all(Value::is_string)),
+            Kind::TextsByText => assert!(value.as_object().unwrap().values().all(Value::is_string)),
+            Kind::Shape(name) => self.check(value, name, seen),
+            Kind::Shapes(name) => {
+                let values = value.as_array().unwrap();
+                values
+                    .iter()
+                    .for_each(|value| self.check(value, name, seen));
+            }
+        }
+        seen.with.insert(at);
+    }
+}
+
+#[test]
+#[cfg(not(miri))] // it reads files
+fn every_answer_has_its_shape() {
+    let shapes = Shapes::read();
+    let mut seen = Seen::default();
+    let rows = std::fs::read_to_string(root().join("policy/cases/questions.jsonl")).unwrap();
+    for row in rows.lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let mut questions = shapes.questions.iter();
+        let question = questions.find(|question| row["question"] == question.name);
+        let question = question.unwrap();
+        shapes.check(&row["arguments"], question.arguments, &mut seen);
+        shapes.check(&row["answer"], question.answer, &mut seen);
+    }
+    let mut unseen = Vec::new();
+    for shape in &shapes.shapes {
+        let is_answer = shapes.questions.iter().any(|question| {
+            let within = shapes.within(question.answer);
+            within.iter().any(|found| found.name == shape.name)
+        });
+        for field in &shape.fields {
+            let at = format!("{}.{}", shape.name, field.name);
+            let is_always = !is_answer || field.missing == Missing::Never;
+            if !seen.with.contains(&at) || !(is_always || seen.without.contains(&at)) {
+                unseen.push(at);
+            }
+        }
+    }
+    // A comparison that isn't complete is an error, each policy of the cases has a name, and a question's calls have no times.
+    assert_eq!(unseen, ["Comparison.verdict", "Table.name", "LastUse.time"]);
+}

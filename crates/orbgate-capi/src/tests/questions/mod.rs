@@ -1,0 +1,222 @@
+//! The questions' arguments and answers, as `shapes.txt` has them, in every language and as JSON Schemas.
+
+mod check;
+mod cpp;
+mod go;
+mod java;
+mod schema;
+mod typescript;
+
+use super::committed::{compare, compare_section};
+
+/// What a comment of each made file says.
+const MADE: &str = "Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.";
+
+struct Shapes {
+    questions: Vec<Question>,
+    shapes: Vec<Shape>,
+}
+
+struct Question {
+    name: &'static str,
+    arguments: &'static str,
+    answer: &'static str,
+    about: &'static str,
+}
+
+struct Shape {
+    name: &'static str,
+    about: &'static str,
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Copy)]
+struct Field {
+    name: &'static str,
+    kind: Kind,
+    missing: Missing,
+    about: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Integer,
+    /// An integer that can be as large as 2^63 - 1.
+    Amount,
+    Flag,
+    TextsByText,
+    Texts,
+    Shape(&'static str),
+    Shapes(&'static str),
+}
+
+/// What stands for a value that isn't there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    /// There is always one.
+    Never,
+    Null,
+    LeftOut,
+    /// An empty or false value is left out.
+    LeftOutIfEmpty,
+}
+
+impl Shapes {
+    fn read() -> Self {
+        let (mut questions, mut shapes) = (Vec::new(), Vec::<Shape>::new());
+        let lines = include_str!("shapes.txt").lines();
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if let Some(question) = line.strip_prefix("? ") {
+                let (name, rest) = question.split_once(": ").unwrap();
+                let (types, about) = rest.split_once(": ").unwrap();
+                let (arguments, answer) = types.split_once(" -> ").unwrap();
+                questions.push(Question {
+                    name,
+                    arguments,
+                    answer,
+                    about,
+                });
+            } else if let Some(name) = line.strip_prefix("  + ") {
+                let other = shapes.iter().find(|shape| shape.name == name);
+                let fields = other.unwrap().fields.clone();
+                shapes.last_mut().unwrap().fields.extend(fields);
+            } else if let Some(field) = line.strip_prefix("  ") {
+                shapes.last_mut().unwrap().fields.push(Field::read(field));
+            } else {
+                let (name, about) = line.split_once(": ").unwrap();
+                let fields = Vec::new();
+                shapes.push(Shape {
+                    name,
+                    about,
+                    fields,
+                });
+            }
+        }
+        Self { questions, shapes }
+    }
+
+    fn find(&self, name: &str) -> &Shape {
+        let found = self.shapes.iter().find(|shape| shape.name == name);
+        found.unwrap_or_else(|| panic!("there is no shape {name}"))
+    }
+
+    /// This shape and those that it consists of, each once.
+    fn within(&self, name: &str) -> Vec<&Shape> {
+        let mut found = vec![self.find(name)];
+        let mut next = 0;
+        while next < found.len() {
+            for field in &found[next].fields {
+                if let Kind::Shape(name) | Kind::Shapes(name) = field.kind
+                    && found.iter().all(|shape| shape.name != name)
+                {
+                    found.push(self.find(name));
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// Whether callers make such values.
+    fn is_given(&self, shape: &Shape) -> bool {
+        let mut questions = self.questions.iter();
+        questions.any(|question| {
+            let within = self.within(question.arguments);
+            within.iter().any(|found| found.name == shape.name)
+        })
+    }
+}
+
+impl Field {
+    fn read(line: &'static str) -> Self {
+        let (name, rest) = line.split_once(": ").unwrap();
+        let (kind, about) = rest.split_once(": ").unwrap();
+        let (kind, missing) = match (kind.strip_suffix("|null"), name.chars().last()) {
+            (Some(kind), _) => (kind, Missing::Null),
+            (None, Some('?')) => (kind, Missing::LeftOut),
+            (None, Some('*')) => (kind, Missing::LeftOutIfEmpty),
+            (None, _) => (kind, Missing::Never),
+        };
+        let kind = match kind {
+            "string" => Kind::Text,
+            "integer" => Kind::Integer,
+            "amount" => Kind::Amount,
+            "boolean" => Kind::Flag,
+            "{string}" => Kind::TextsByText,
+            "[string]" => Kind::Texts,
+            list if list.starts_with('[') => Kind::Shapes(list.trim_matches(['[', ']'])),
+            shape => Kind::Shape(shape),
+        };
+        Self {
+            name: name.trim_end_matches(['?', '*']),
+            kind,
+            missing,
+            about,
+        }
+    }
+
+    /// Whether a language needs a type for "maybe".
+    const fn is_optional(&self) -> bool {
+        matches!(self.missing, Missing::Null | Missing::LeftOut)
+    }
+}
+
+/// The name of a field, or with an underscore where the language keeps the word for itself.
+fn unreserved(name: String) -> String {
+    match &*name {
+        "new" | "template" => name + "_",
+        _ => name,
+    }
+}
+
+/// `left_out` as `leftOut`.
+fn camel(name: &str) -> String {
+    let pascal = pascal(name);
+    let (first, rest) = pascal.split_at(1);
+    format!("{}{rest}", first.to_lowercase())
+}
+
+/// `left_out` as `LeftOut`.
+fn pascal(name: &str) -> String {
+    let words = name.split('_').map(|word| {
+        let (first, rest) = word.split_at(1);
+        format!("{}{rest}", first.to_uppercase())
+    });
+    words.collect()
+}
+
+#[test]
+fn every_language_has_the_questions() {
+    let shapes = Shapes::read();
+    let of_c = include_str!("../../ask.rs");
+    for question in &shapes.questions {
+        assert!(of_c.contains(&format!("`{}`", question.name)));
+    }
+    let names: Vec<_> = shapes
+        .questions
+        .iter()
+        .map(|question| question.name)
+        .collect();
+    assert_eq!(names, orbgate_analysis::QUESTIONS);
+    for (path, text) in schema::files(&shapes) {
+        compare(&path, &text);
+    }
+    let go = "bindings/go/orbgate";
+    compare(&format!("{go}/questions/questions.go"), &go::types(&shapes));
+    compare(&format!("{go}/questions.go"), &go::methods(&shapes));
+    compare("bindings/node/questions.d.ts", &typescript::types(&shapes));
+    let methods = typescript::methods(&shapes);
+    compare_section("bindings/node/index.d.ts", "questions", &methods);
+    let java = "bindings/java/src/main/java/io/github/orbgate";
+    compare(&format!("{java}/Questions.java"), &java::types(&shapes));
+    compare_section(
+        &format!("{java}/Engine.java"),
+        "questions",
+        &java::methods(&shapes),
+    );
+    compare(
+        "bindings/cpp/include/orbgate_questions.hpp",
+        &cpp::header(&shapes),
+    );
+}

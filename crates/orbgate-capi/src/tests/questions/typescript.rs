@@ -1,0 +1,59 @@
+//! The questions in TypeScript.
+
+use super::{Field, Kind, MADE, Shapes, camel};
+
+/// `questions.d.ts`
+pub(super) fn types(shapes: &Shapes) -> String {
+    let mut text = format!(
+        "/**\n * The arguments and the answers of the questions that an engine answers about its policy. Each answer is the JSON of\n \
+         * `orbgate QUESTION --json`.\n *\n * {MADE}\n */\n"
+    );
+    for shape in &shapes.shapes {
+        text += &format!(
+            "\n/** {} */\nexport interface {} {{\n",
+            shape.about, shape.name
+        );
+        for field in &shape.fields {
+            text += &format!("  /** {} */\n  readonly {}\n", field.about, property(field));
+        }
+        text += "}\n";
+    }
+    text
+}
+
+fn property(field: &Field) -> String {
+    let kind = match field.kind {
+        Kind::Text => "string".to_owned(),
+        Kind::Integer => "number".to_owned(),
+        Kind::Amount => "bigint".to_owned(),
+        Kind::Flag => "boolean".to_owned(),
+        Kind::Texts => "readonly string[]".to_owned(),
+        Kind::TextsByText => "Readonly<Record<string, string>>".to_owned(),
+        Kind::Shape(name) => name.to_owned(),
+        Kind::Shapes(name) => format!("readonly {name}[]"),
+    };
+    match field.missing {
+        super::Missing::Never => format!("{}: {kind};", field.name),
+        super::Missing::Null => format!("{}: {kind} | null;", field.name),
+        super::Missing::LeftOut | super::Missing::LeftOutIfEmpty => {
+            format!("{}?: {kind};", field.name)
+        }
+    }
+}
+
+/// The methods of `Engine`.
+pub(super) fn methods(shapes: &Shapes) -> String {
+    let methods = shapes.questions.iter().map(|question| {
+        let arguments = match shapes.find(question.arguments).fields.is_empty() {
+            true => String::new(),
+            false => format!("given: questions.{}", question.arguments),
+        };
+        format!(
+            "  /** {} Throws an `OrbgateError` for wrong arguments. */\n  {}({arguments}): questions.{};\n",
+            question.about,
+            camel(question.name),
+            question.answer
+        )
+    });
+    methods.collect()
+}
