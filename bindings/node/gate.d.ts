@@ -60,6 +60,13 @@ export interface GateOptions {
    * is logged.
    */
   readonly audit?: (line: string) => void;
+  /** `reload` throws, and the active policy stays, if the new policy allows more, or for fewer orbs. */
+  readonly refuseWider?: boolean;
+  /**
+   * Logs why a call is denied: the answer of `engine.explain` as a line of JSON, without the query. It costs time for each denial. The caller
+   * gets nothing of it.
+   */
+  readonly debug?: boolean;
   /** The default is `console`. */
   readonly log?: Log;
 }

@@ -6,7 +6,7 @@
  */
 
 /** A position in a file. */
-export interface Location {
+export interface Position {
   /** Counted from 1. */
   readonly line: number;
   /** In characters, counted from 1. */
@@ -56,7 +56,7 @@ export interface Request {
 /** An error or a warning of a policy. */
 export interface PolicyDiagnostic {
   /** Its position in the file. */
-  readonly location: Location;
+  readonly location: Position;
   /** The problem. */
   readonly message: string;
 }
@@ -124,11 +124,11 @@ export interface LintFinding {
   /** `error`, `warning` or `note`. */
   readonly level: string;
   /** Its position in the file. */
-  readonly location: Location;
+  readonly location: Position;
   /** The problem. */
   readonly message: string;
   /** A second position that is part of the problem. */
-  readonly other: Location | null;
+  readonly other: Position | null;
   /** The reason in the comment that suppresses it. */
   readonly suppressed: string | null;
 }
@@ -192,7 +192,7 @@ export interface DecidingRule {
   /** What the policy says about organisations' tokens, if the scope applies only to users' tokens. */
   readonly organisation: string | null;
   /** The rule's position in the file. */
-  readonly location: Location;
+  readonly location: Position;
 }
 
 /** Arguments of `explain`. */
@@ -274,7 +274,7 @@ export interface NearRoute {
   /** The route. */
   readonly route: string;
   /** Its position in the file. */
-  readonly location: Location;
+  readonly location: Position;
   /** The reason why it doesn't fit. */
   readonly why: string;
   /** The target that would fit. */
@@ -364,7 +364,7 @@ export interface ReachedRoute {
   /** The reason why it is allowed. */
   readonly reason: string;
   /** The rule's position in the file. */
-  readonly location: Location;
+  readonly location: Position;
 }
 
 /** Arguments of `table`. There are none. */
@@ -406,7 +406,7 @@ export interface TableScope {
   /** What it consumes, null if the policy doesn't state it. */
   readonly orbs: Orbs | null;
   /** Its position in the file. */
-  readonly location: Location;
+  readonly location: Position;
   /** Its routes in this api. */
   readonly routes: readonly TableRoute[];
 }
@@ -422,7 +422,7 @@ export interface TableRoute {
   /** What it consumes. */
   readonly orbs: Orbs;
   /** Its position in the file. */
-  readonly location: Location;
+  readonly location: Position;
 }
 
 /** Arguments of `unused`. */

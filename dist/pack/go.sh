@@ -11,7 +11,7 @@ in_it() { GIT_INDEX_FILE=$STAGE/index git --git-dir="$repository" "$@"; }
 
 # The folder as git has it, with files for links, which Go leaves out, and what is made. In the tests also what is not committed.
 git ls-files ${QUICK:+--others --exclude-standard --cached} "$folder" | tar --create --dereference --files-from=- | tar --extract --directory="$STAGE"
-cp bindings/c/include/orbgate.h "$BUILT/orbgate.wasm" "$STAGE/$folder/orbgate"
+cp bindings/c/include/orbgate.h "$BUILT/orbgate.wasm" "$BUILT/orbgate_questions.wasm" "$STAGE/$folder/orbgate"
 for arch in $ARCHES; do
     cp "$BUILT/$arch-linux-gnu/liborbgate.a" "$STAGE/$folder/orbgate/liborbgate_linux_$(debian "$arch").a"
 done

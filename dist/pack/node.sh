@@ -23,7 +23,7 @@ done
 # A machine takes the package of its own platform, and a machine of another platform takes none.
 mkdir orbgate
 tar --create --exclude=node_modules --dereference --directory="$ROOT/bindings/node" . | tar --extract --directory=orbgate
-cp "$BUILT/orbgate.wasm" orbgate
+cp "$BUILT/orbgate.wasm" "$BUILT/orbgate_questions.wasm" orbgate
 jq --arg version "$VERSION" '.optionalDependencies = ([("arm64", "x64") as $cpu | ("gnu", "musl") as $libc
     | { "@orbgate/linux-\($cpu)-\($libc)": $version }] | add) + .optionalDependencies' "$ROOT/bindings/node/package.json" > orbgate/package.json
 pack orbgate

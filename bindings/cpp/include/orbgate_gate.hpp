@@ -36,6 +36,7 @@ inline constexpr std::string_view load_loaded = "loaded";
 inline constexpr std::string_view load_unreadable = "unreadable";
 inline constexpr std::string_view load_refused = "refused";
 inline constexpr std::string_view load_unfinished = "unfinished";
+inline constexpr std::string_view load_wider = "wider";
 // end of names
 } // namespace names
 

@@ -15,7 +15,7 @@
 namespace orbgate::questions {
 
 // A position in a file.
-struct Location {
+struct Position {
     // Counted from 1.
     std::uint64_t line = 0;
     // In characters, counted from 1.
@@ -104,7 +104,7 @@ struct Request {
 // An error or a warning of a policy.
 struct PolicyDiagnostic {
     // Its position in the file.
-    Location location;
+    Position location;
     // The problem.
     std::string message;
 
@@ -189,11 +189,11 @@ struct LintFinding {
     // `error`, `warning` or `note`.
     std::string level;
     // Its position in the file.
-    Location location;
+    Position location;
     // The problem.
     std::string message;
     // A second position that is part of the problem.
-    std::optional<Location> other;
+    std::optional<Position> other;
     // The reason in the comment that suppresses it.
     std::optional<std::string> suppressed;
 
@@ -271,7 +271,7 @@ struct DecidingRule {
     // What the policy says about organisations' tokens, if the scope applies only to users' tokens.
     std::optional<std::string> organisation;
     // The rule's position in the file.
-    Location location;
+    Position location;
 
     template <typename Self, typename Visit>
     static void fields(Self &self, Visit &&visit)
@@ -427,7 +427,7 @@ struct NearRoute {
     // The route.
     std::string route;
     // Its position in the file.
-    Location location;
+    Position location;
     // The reason why it doesn't fit.
     std::string why;
     // The target that would fit.
@@ -616,7 +616,7 @@ struct ReachedRoute {
     // The reason why it is allowed.
     std::string reason;
     // The rule's position in the file.
-    Location location;
+    Position location;
 
     template <typename Self, typename Visit>
     static void fields(Self &self, Visit &&visit)
@@ -667,7 +667,7 @@ struct TableRoute {
     // What it consumes.
     Orbs orbs;
     // Its position in the file.
-    Location location;
+    Position location;
 
     template <typename Self, typename Visit>
     static void fields(Self &self, Visit &&visit)
@@ -689,7 +689,7 @@ struct TableScope {
     // What it consumes, null if the policy doesn't state it.
     std::optional<Orbs> orbs;
     // Its position in the file.
-    Location location;
+    Position location;
     // Its routes in this api.
     std::vector<TableRoute> routes;
 

@@ -18,6 +18,7 @@ const NAMES = Object.freeze({
   LOAD_UNREADABLE: "unreadable",
   LOAD_REFUSED: "refused",
   LOAD_UNFINISHED: "unfinished",
+  LOAD_WIDER: "wider",
 });
 
 module.exports = { NAMES };

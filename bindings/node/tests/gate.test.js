@@ -184,6 +184,50 @@ test("a policy is replaced for every later request, if it is whole", async (cont
   assert.deepEqual(results, ["refused", "unfinished", "unreadable", "loaded"]);
 });
 
+test("a wider policy is refused on request", async (context) => {
+  const { tokens } = await issuer(context);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy.yaml");
+  const narrow = "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: [GET /a]}}}}\n...\n";
+  for (const refuseWider of [true, false]) {
+    const results = /** @type {(string | undefined)[]} */ ([]);
+    const gate = new Gate(Engine.fromYaml(narrow), tokens, { log: QUIET, refuseWider, count: (_, { result }) => void results.push(result) });
+    for (const text of [narrow, narrow.replace("apis", "headings: [More]\napis")]) {
+      fs.writeFileSync(file, text);
+      gate.reload(file);
+    }
+    fs.writeFileSync(file, narrow.replace("GET /a", "GET /a, GET /b"));
+    const active = gate.policy.load().digest;
+    if (refuseWider) {
+      assert.throws(() => gate.reload(file), { code: "wider", message: `${file}: the policy allows more than the former: 1 wider` });
+      assert.equal(gate.policy.load().digest, active);
+    } else {
+      gate.reload(file);
+    }
+    assert.deepEqual(results, ["loaded", "loaded", refuseWider ? "wider" : "loaded"]);
+  }
+});
+
+test("a denial is explained in the log on request", async (context) => {
+  const { tokens, token } = await issuer(context);
+  for (const debug of [true, false]) {
+    const logged = /** @type {string[]} */ ([]);
+    const write = (/** @type {string} */ line) => void logged.push(line);
+    const gate = new Gate(Engine.external(), tokens, { log: { info: write, warn: write, error: write }, debug });
+    assert.equal((await gate.answer(orbs(token("read:orbs")))).isAllow, true);
+    assert.equal((await gate.answer(orbs(token("read:orbs"), { target: "/api/v1/external/account?secret=1" }))).httpStatus, 403);
+    assert.equal((await gate.answer(orbs("nonsense"))).httpStatus, 401);
+    const denied = logged.filter((line) => line.startsWith("orbgate: denied: ")).map((line) => JSON.parse(line.slice(17)));
+    assert.deepEqual(denied.map(({ explanation }) => explanation.reason), debug ? ["scope_missing", "invalid_token"] : []);
+    if (debug) {
+      assert.equal(denied[0].path, "/api/v1/external/account");
+      assert.equal(denied[0].explanation.missing_step, "not_known");
+    }
+    assert.doesNotMatch(logged.join(), /secret|nonsense|eyJ/);
+  }
+});
+
 test("errors of the configuration have their locations", () => {
   const tokens = "orbgate_token: 1\nissuers:\n  - { issuer: nonsense, audience: a, kind: user, colour: red }\n";
   assert.throws(() => new Gate(Engine.external(), tokens), (/** @type {any} */ error) => (

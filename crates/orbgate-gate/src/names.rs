@@ -40,4 +40,6 @@ names! {
     LOAD_REFUSED = "refused";
     /// A result: the file has no end marker.
     LOAD_UNFINISHED = "unfinished";
+    /// It allows more than the policy in force, and the settings refuse that.
+    LOAD_WIDER = "wider";
 }

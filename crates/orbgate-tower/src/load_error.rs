@@ -51,7 +51,7 @@ impl LoadError {
             Self::Unexpected(_) => "unexpected",
             Self::Overdue(_) => "overdue",
             Self::Panicked => "panicked",
-            Self::Wider(_) => "wider",
+            Self::Wider(_) => names::LOAD_WIDER,
             Self::Settings(_) => "settings",
         }
     }

@@ -59,6 +59,11 @@ type Config struct {
 	// Flat403 denies every request with 403, so that callers can't distinguish an unknown route from a missing
 	// scope.
 	Flat403 bool
+	// RefuseWider makes [Gate.Reload] refuse a policy that allows more than the active one, or for fewer orbs.
+	RefuseWider bool
+	// Debug logs why a call is denied, at slog's debug level: the answer of [orbgate.Engine.Explain] without the query. It costs time for
+	// each denial. The caller gets nothing of it.
+	Debug bool
 	// Logger logs failed fetches, and routers that disagree with the policy. The default is [slog.Default]. Logging never
 	// affects a result.
 	Logger *slog.Logger
@@ -371,6 +376,7 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 	if step != nil && step.Audit != nil {
 		g.write(*step.Audit)
 	}
+	g.explain(answer)
 	return answer
 }
 
@@ -404,7 +410,8 @@ func (g *Gate) count(counter string, labels ...Label) {
 
 // Reload activates a new version of the policy from a file. It decides every later request. The file must end in the
 // end marker, so that a half-written file is never used. If it doesn't, or if the file has errors or can't be read, the
-// previous policy stays active, and the error is like that of [orbgate.FromFile].
+// previous policy stays active, and the error is like that of [orbgate.FromFile]. With
+// [Config.RefuseWider], the previous policy also stays active if the new one allows more.
 func (g *Gate) Reload(path string) error {
 	result := terms.LoadLoaded
 	engine, err := orbgate.FromFile(path)
@@ -419,6 +426,8 @@ func (g *Gate) Reload(path string) error {
 	default:
 		if err = g.raw.CheckEngine(engine); err != nil {
 			result = terms.LoadRefused
+		} else if err = g.checkWider(path, engine); err != nil {
+			result = terms.LoadWider
 		} else {
 			g.config.Policy.Store(engine)
 		}

@@ -4,8 +4,8 @@
 // Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
 package questions
 
-// Location: A position in a file.
-type Location struct {
+// Position: A position in a file.
+type Position struct {
 	// Counted from 1.
 	Line uint64 `json:"line"`
 	// In characters, counted from 1.
@@ -55,7 +55,7 @@ type Request struct {
 // PolicyDiagnostic: An error or a warning of a policy.
 type PolicyDiagnostic struct {
 	// Its position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 	// The problem.
 	Message string `json:"message"`
 }
@@ -123,11 +123,11 @@ type LintFinding struct {
 	// `error`, `warning` or `note`.
 	Level string `json:"level"`
 	// Its position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 	// The problem.
 	Message string `json:"message"`
 	// A second position that is part of the problem.
-	Other *Location `json:"other"`
+	Other *Position `json:"other"`
 	// The reason in the comment that suppresses it.
 	Suppressed *string `json:"suppressed"`
 }
@@ -191,7 +191,7 @@ type DecidingRule struct {
 	// What the policy says about organisations' tokens, if the scope applies only to users' tokens.
 	Organisation *string `json:"organisation"`
 	// The rule's position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 }
 
 // ExplainArguments: Arguments of `explain`.
@@ -273,7 +273,7 @@ type NearRoute struct {
 	// The route.
 	Route string `json:"route"`
 	// Its position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 	// The reason why it doesn't fit.
 	Why string `json:"why"`
 	// The target that would fit.
@@ -363,7 +363,7 @@ type ReachedRoute struct {
 	// The reason why it is allowed.
 	Reason string `json:"reason"`
 	// The rule's position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 }
 
 // TableArguments: Arguments of `table`. There are none.
@@ -404,7 +404,7 @@ type TableScope struct {
 	// What it consumes, null if the policy doesn't state it.
 	Orbs *Orbs `json:"orbs"`
 	// Its position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 	// Its routes in this api.
 	Routes []TableRoute `json:"routes"`
 }
@@ -420,7 +420,7 @@ type TableRoute struct {
 	// What it consumes.
 	Orbs Orbs `json:"orbs"`
 	// Its position in the file.
-	Location Location `json:"location"`
+	Location Position `json:"location"`
 }
 
 // UnusedArguments: Arguments of `unused`.

@@ -16,6 +16,7 @@ const { Keys } = require("./keys.js");
 const { Observer } = require("./observe.js");
 const { optionsOf, given } = require("./options.js");
 const { differences } = require("./routes.js");
+const { checkWider } = require("./wider.js");
 
 /**
  * @typedef {import("../../gate.js").Question} Question
@@ -48,6 +49,7 @@ class Gate {
   #policy;
   #keys;
   #observer;
+  #refusesWider;
 
   /**
    * @param {OneEngine | InstanceType<typeof Handle>} policy
@@ -67,6 +69,7 @@ class Gate {
     freed.register(this, [this.#gate, this.#verifier], this);
     this.#check(this.#policy.load());
     this.#observer = new Observer(options);
+    this.#refusesWider = options.refuseWider === true;
     this.#keys = new Keys(() => this.#open(), options.fetch ?? fetch, this.#observer.log);
   }
 
@@ -94,6 +97,9 @@ class Gate {
         throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, diagnostics: [] });
       }
       this.#check(engine);
+      if (this.#refusesWider) {
+        checkWider(this.#policy.load(), engine, file);
+      }
       this.#policy.store(engine);
       this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is in force: ${engine.digest}`);
       return engine;
@@ -228,6 +234,7 @@ class Gate {
       // A misrouted request was allowed by the route that it is about.
       const route = answer.misrouted === null ? null : engine.decide(method, target, null).about;
       this.#observer.answered(answer, route, line);
+      this.#observer.denied(engine, answer, method, target);
     }
     return answer;
   }
@@ -284,7 +291,7 @@ function stepOf(call) {
 }
 
 /** Why a policy was not put in force, by the code of its error. @type {Record<string, string>} */
-const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED };
+const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED, wider: NAMES.LOAD_WIDER };
 
 /**
  * @param {(out: number[], error: number[]) => number} make

@@ -10,11 +10,13 @@ const { NAMES } = require("../names.js");
 class Observer {
   #count;
   #audit;
+  #debug;
   /** What was logged once. @type {Set<string>} */
   #said = new Set();
 
   /** @param {Options} options */
-  constructor({ count, audit, log = console }) {
+  constructor({ count, audit, debug, log = console }) {
+    this.#debug = debug === true;
     this.#count = count;
     this.#audit = audit;
     this.log = quiet(log);
@@ -46,6 +48,28 @@ class Observer {
         this.#counted(NAMES.AUDIT_LOST_TOTAL, {});
       });
     }
+  }
+
+  /**
+   * Logs why a call is denied, if that is wanted. Without the query, which can have secrets in it, and without the token.
+   * @param {InstanceType<typeof import("../engine.js").Engine>} engine
+   * @param {Answer} answer
+   * @param {import("../../index.js").Text} method
+   * @param {import("../../index.js").Text} target
+   */
+  denied(engine, { isAllow, decision, token }, method, target) {
+    if (!this.#debug || isAllow) {
+      return;
+    }
+    attempt(() => {
+      const string = (/** @type {import("../../index.js").Text} */ text) => (typeof text === "string" ? text : new TextDecoder().decode(text));
+      const path = string(target).replace(/\?.*/s, "");
+      const invalid = decision.reason === "invalid_token" ? { kind: "unknown", scopes: "" } : undefined;
+      const known = token === null ? invalid : { kind: token.kind, scopes: token.scopes };
+      const explanation = engine.explain({ request: { method: string(method), target: path, token: known } });
+      const line = JSON.stringify({ method: string(method), path, explanation }, (_, value) => (typeof value === "bigint" ? Number(value) : value));
+      this.log.info(`orbgate: denied: ${line}`);
+    }, (error) => this.#once("denials are not explained", error));
   }
 
   /**

@@ -12,7 +12,7 @@ const KEYS = {
   cooldownMs: "cooldown_ms", burst: "burst", retryMs: "retry_ms", timeoutMs: "timeout_ms",
 };
 
-const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight"];
+const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug"];
 
 /** @type {Record<string, number>} */
 const CORS_PREFLIGHTS = { deny: CODES.CORS_PREFLIGHT_DENY, pass: CODES.CORS_PREFLIGHT_PASS };

@@ -92,6 +92,14 @@ pub(crate) fn questions(project: &Project) -> Result<PathBuf> {
     Ok(module)
 }
 
+/// The same file by the name that it has in packages.
+pub(crate) fn carried_questions(project: &Project) -> Result<PathBuf> {
+    let module = questions(project)?;
+    let carried = module.with_file_name("orbgate_questions.wasm");
+    fs::copy(&module, &carried)?;
+    Ok(carried)
+}
+
 fn packed(module: &Path) -> Result<usize> {
     let packed = Program::parse("gzip -9 -n -c").arg(module);
     Ok(packed.command()?.output()?.stdout.len())

@@ -19,4 +19,5 @@ const (
 	LoadUnreadable     = "unreadable"
 	LoadRefused        = "refused"
 	LoadUnfinished     = "unfinished"
+	LoadWider          = "wider"
 )

@@ -1,11 +1,11 @@
-//! The committed answers beside the shapes.
+//! The committed answers compared with the shapes.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
 use super::super::committed::root;
-use super::{Field, Kind, Missing, Shapes};
+use super::{Field, Missing, Shapes, Type};
 
 /// Which fields were seen with a value, and which without.
 #[derive(Default)]
@@ -39,13 +39,13 @@ impl Shapes {
             (found, _) => found.unwrap_or_else(|| panic!("{at} is missing")),
         };
         match field.kind {
-            Kind::Text => assert!(value.is_string(), "{at}: {value}"),
-            Kind::Integer | Kind::Amount => assert!(value.is_u64(), "{at}: {value}"),
-            Kind::Flag => assert!(value.is_boolean(), "{at}: {value}"),
-            Kind::Texts => assert!(value.as_array().unwrap().iter().all(Value::is_string)),
-            Kind::TextsByText => assert!(value.as_object().unwrap().values().all(Value::is_string)),
-            Kind::Shape(name) => self.check(value, name, seen),
-            Kind::Shapes(name) => {
+            Type::Text => assert!(value.is_string(), "{at}: {value}"),
+            Type::Integer | Type::Amount => assert!(value.is_u64(), "{at}: {value}"),
+            Type::Flag => assert!(value.is_boolean(), "{at}: {value}"),
+            Type::Texts => assert!(value.as_array().unwrap().iter().all(Value::is_string)),
+            Type::TextsByText => assert!(value.as_object().unwrap().values().all(Value::is_string)),
+            Type::Shape(name) => self.check(value, name, seen),
+            Type::Shapes(name) => {
                 let values = value.as_array().unwrap();
                 values
                     .iter()

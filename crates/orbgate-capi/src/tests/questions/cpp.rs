@@ -1,6 +1,6 @@
 //! The questions in C++.
 
-use super::{Field, Kind, MADE, Missing, Shape, Shapes, unreserved};
+use super::{Field, MADE, Missing, Shape, Shapes, Type, unreserved};
 
 /// Structs, each after those that it consists of, and a function for each question.
 pub(super) fn header(shapes: &Shapes) -> String {
@@ -34,15 +34,15 @@ fn add(shapes: &Shapes, shape: &Shape, text: &mut String, made: &mut Vec<&'stati
     }
     made.push(shape.name);
     for field in &shape.fields {
-        if let Kind::Shape(name) | Kind::Shapes(name) = field.kind {
+        if let Type::Shape(name) | Type::Shapes(name) = field.kind {
             add(shapes, shapes.find(name), text, made);
         }
     }
     *text += &format!("\n// {}\nstruct {} {{\n", shape.about, shape.name);
     for field in &shape.fields {
         let start = match (field.is_optional(), field.kind) {
-            (false, Kind::Integer | Kind::Amount) => " = 0",
-            (false, Kind::Flag) => " = false",
+            (false, Type::Integer | Type::Amount) => " = 0",
+            (false, Type::Flag) => " = false",
             _ => "",
         };
         *text += &format!(
@@ -76,13 +76,13 @@ fn visit(field: &Field) -> String {
 
 fn kind(field: &Field) -> String {
     let kind = match field.kind {
-        Kind::Text => "std::string".to_owned(),
-        Kind::Integer | Kind::Amount => "std::uint64_t".to_owned(),
-        Kind::Flag => "bool".to_owned(),
-        Kind::Texts => "std::vector<std::string>".to_owned(),
-        Kind::TextsByText => "std::map<std::string, std::string>".to_owned(),
-        Kind::Shape(name) => name.to_owned(),
-        Kind::Shapes(name) => format!("std::vector<{name}>"),
+        Type::Text => "std::string".to_owned(),
+        Type::Integer | Type::Amount => "std::uint64_t".to_owned(),
+        Type::Flag => "bool".to_owned(),
+        Type::Texts => "std::vector<std::string>".to_owned(),
+        Type::TextsByText => "std::map<std::string, std::string>".to_owned(),
+        Type::Shape(name) => name.to_owned(),
+        Type::Shapes(name) => format!("std::vector<{name}>"),
     };
     match field.is_optional() {
         true => format!("std::optional<{kind}>"),

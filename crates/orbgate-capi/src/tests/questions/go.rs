@@ -1,6 +1,6 @@
 //! The questions in Go.
 
-use super::{Field, Kind, MADE, Missing, Shapes, pascal};
+use super::{Field, MADE, Missing, Shapes, Type, pascal};
 
 /// Package `questions`.
 pub(super) fn types(shapes: &Shapes) -> String {
@@ -30,13 +30,13 @@ pub(super) fn types(shapes: &Shapes) -> String {
 
 fn row(field: &Field) -> [String; 3] {
     let kind = match field.kind {
-        Kind::Text => "string".to_owned(),
-        Kind::Integer | Kind::Amount => "uint64".to_owned(),
-        Kind::Flag => "bool".to_owned(),
-        Kind::Texts => "[]string".to_owned(),
-        Kind::TextsByText => "map[string]string".to_owned(),
-        Kind::Shape(name) => name.to_owned(),
-        Kind::Shapes(name) => format!("[]{name}"),
+        Type::Text => "string".to_owned(),
+        Type::Integer | Type::Amount => "uint64".to_owned(),
+        Type::Flag => "bool".to_owned(),
+        Type::Texts => "[]string".to_owned(),
+        Type::TextsByText => "map[string]string".to_owned(),
+        Type::Shape(name) => name.to_owned(),
+        Type::Shapes(name) => format!("[]{name}"),
     };
     let pointer = match field.is_optional() && !kind.starts_with('[') {
         true => "*",

@@ -1,6 +1,6 @@
 //! The questions in Java.
 
-use super::{Field, Kind, MADE, Missing, Shape, Shapes, camel, pascal, unreserved};
+use super::{Field, MADE, Missing, Shape, Shapes, Type, camel, pascal, unreserved};
 
 fn word(field: &Field) -> String {
     unreserved(camel(field.name))
@@ -90,7 +90,7 @@ fn about(field: &Field) -> String {
 
 fn component(field: &Field) -> String {
     let kind = match (field.is_optional(), field.kind) {
-        (true, Kind::Integer | Kind::Amount) => "OptionalLong".to_owned(),
+        (true, Type::Integer | Type::Amount) => "OptionalLong".to_owned(),
         (true, _) => format!("Optional<{}>", plain(field)),
         (false, _) => plain(field),
     };
@@ -111,24 +111,24 @@ const fn is_left_out(field: &Field) -> bool {
 
 fn plain(field: &Field) -> String {
     match field.kind {
-        Kind::Text => "String".to_owned(),
-        Kind::Integer | Kind::Amount => "long".to_owned(),
-        Kind::Flag => "boolean".to_owned(),
-        Kind::Texts => "List<String>".to_owned(),
-        Kind::TextsByText => "Map<String, String>".to_owned(),
-        Kind::Shape(name) => name.to_owned(),
-        Kind::Shapes(name) => format!("List<{name}>"),
+        Type::Text => "String".to_owned(),
+        Type::Integer | Type::Amount => "long".to_owned(),
+        Type::Flag => "boolean".to_owned(),
+        Type::Texts => "List<String>".to_owned(),
+        Type::TextsByText => "Map<String, String>".to_owned(),
+        Type::Shape(name) => name.to_owned(),
+        Type::Shapes(name) => format!("List<{name}>"),
     }
 }
 
 /// What a field is whose value is left out.
 fn empty(field: &Field) -> &'static str {
     match (field.missing, field.kind) {
-        (Missing::LeftOut, Kind::Integer) => "OptionalLong.empty()",
+        (Missing::LeftOut, Type::Integer) => "OptionalLong.empty()",
         (Missing::LeftOut, _) => "Optional.empty()",
-        (_, Kind::Text) => "\"\"",
-        (_, Kind::Flag) => "false",
-        (_, Kind::TextsByText) => "Map.of()",
+        (_, Type::Text) => "\"\"",
+        (_, Type::Flag) => "false",
+        (_, Type::TextsByText) => "Map.of()",
         _ => "List.of()",
     }
 }

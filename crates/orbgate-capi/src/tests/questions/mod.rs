@@ -33,13 +33,13 @@ struct Shape {
 #[derive(Clone, Copy)]
 struct Field {
     name: &'static str,
-    kind: Kind,
+    kind: Type,
     missing: Missing,
     about: &'static str,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Type {
     Text,
     Integer,
     /// An integer that can be as large as 2^63 - 1.
@@ -107,7 +107,7 @@ impl Shapes {
         let mut next = 0;
         while next < found.len() {
             for field in &found[next].fields {
-                if let Kind::Shape(name) | Kind::Shapes(name) = field.kind
+                if let Type::Shape(name) | Type::Shapes(name) = field.kind
                     && found.iter().all(|shape| shape.name != name)
                 {
                     found.push(self.find(name));
@@ -139,14 +139,14 @@ impl Field {
             (None, _) => (kind, Missing::Never),
         };
         let kind = match kind {
-            "string" => Kind::Text,
-            "integer" => Kind::Integer,
-            "amount" => Kind::Amount,
-            "boolean" => Kind::Flag,
-            "{string}" => Kind::TextsByText,
-            "[string]" => Kind::Texts,
-            list if list.starts_with('[') => Kind::Shapes(list.trim_matches(['[', ']'])),
-            shape => Kind::Shape(shape),
+            "string" => Type::Text,
+            "integer" => Type::Integer,
+            "amount" => Type::Amount,
+            "boolean" => Type::Flag,
+            "{string}" => Type::TextsByText,
+            "[string]" => Type::Texts,
+            list if list.starts_with('[') => Type::Shapes(list.trim_matches(['[', ']'])),
+            shape => Type::Shape(shape),
         };
         Self {
             name: name.trim_end_matches(['?', '*']),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Field, Kind, MADE, Missing, Shape, Shapes};
+use super::{Field, MADE, Missing, Shape, Shapes, Type};
 
 /// Paths and documents.
 pub(super) fn files(shapes: &Shapes) -> Vec<(String, String)> {
@@ -52,13 +52,13 @@ fn object(shape: &Shape) -> Value {
 fn property(field: &Field) -> Value {
     let reference = |name: &str| json!({"$ref": format!("#/$defs/{name}")});
     let mut schema = match field.kind {
-        Kind::Text => json!({"type": "string"}),
-        Kind::Integer | Kind::Amount => json!({"type": "integer", "minimum": 0}),
-        Kind::Flag => json!({"type": "boolean"}),
-        Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
-        Kind::TextsByText => json!({"type": "object", "additionalProperties": {"type": "string"}}),
-        Kind::Shape(name) => reference(name),
-        Kind::Shapes(name) => json!({"type": "array", "items": reference(name)}),
+        Type::Text => json!({"type": "string"}),
+        Type::Integer | Type::Amount => json!({"type": "integer", "minimum": 0}),
+        Type::Flag => json!({"type": "boolean"}),
+        Type::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Type::TextsByText => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+        Type::Shape(name) => reference(name),
+        Type::Shapes(name) => json!({"type": "array", "items": reference(name)}),
     };
     if field.missing == Missing::Null {
         schema = json!({"anyOf": [schema, {"type": "null"}]});

@@ -1,6 +1,6 @@
 //! The questions in TypeScript.
 
-use super::{Field, Kind, MADE, Shapes, camel};
+use super::{Field, MADE, Shapes, Type, camel};
 
 /// `questions.d.ts`
 pub(super) fn types(shapes: &Shapes) -> String {
@@ -23,14 +23,14 @@ pub(super) fn types(shapes: &Shapes) -> String {
 
 fn property(field: &Field) -> String {
     let kind = match field.kind {
-        Kind::Text => "string".to_owned(),
-        Kind::Integer => "number".to_owned(),
-        Kind::Amount => "bigint".to_owned(),
-        Kind::Flag => "boolean".to_owned(),
-        Kind::Texts => "readonly string[]".to_owned(),
-        Kind::TextsByText => "Readonly<Record<string, string>>".to_owned(),
-        Kind::Shape(name) => name.to_owned(),
-        Kind::Shapes(name) => format!("readonly {name}[]"),
+        Type::Text => "string".to_owned(),
+        Type::Integer => "number".to_owned(),
+        Type::Amount => "bigint".to_owned(),
+        Type::Flag => "boolean".to_owned(),
+        Type::Texts => "readonly string[]".to_owned(),
+        Type::TextsByText => "Readonly<Record<string, string>>".to_owned(),
+        Type::Shape(name) => name.to_owned(),
+        Type::Shapes(name) => format!("readonly {name}[]"),
     };
     match field.missing {
         super::Missing::Never => format!("{}: {kind};", field.name),

@@ -140,9 +140,10 @@ impl<'a> Release<'a> {
         Ok(())
     }
 
-    /// Builds the WebAssembly module.
+    /// Builds the WebAssembly modules.
     pub(super) fn build_module(&self) -> Result<()> {
-        self.put(&wasm::build(self.project)?, "")
+        self.put(&wasm::build(self.project)?, "")?;
+        self.put(&wasm::carried_questions(self.project)?, "")
     }
 
     /// cargo for a platform; nothing that it builds names a folder of this machine.

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;
 import java.net.http.HttpClient;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,9 @@ public final class Gate implements Guard, AutoCloseable {
     private final AtomicBoolean saidMisrouted = new AtomicBoolean();
     private final AtomicBoolean saidUncounted = new AtomicBoolean();
     private final AtomicBoolean saidUnaudited = new AtomicBoolean();
+    private final AtomicBoolean saidUnexplained = new AtomicBoolean();
+    private final boolean refusesWider;
+    private final boolean debugs;
     private final Set<Pair> agreed = ConcurrentHashMap.newKeySet();
 
     private Gate(Builder builder) {
@@ -43,6 +47,8 @@ public final class Gate implements Guard, AutoCloseable {
         keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
+        refusesWider = builder.refusesWider;
+        debugs = builder.debugs;
     }
 
     /**
@@ -129,6 +135,7 @@ public final class Gate implements Guard, AutoCloseable {
                 count(Names.AUDIT_LOST_TOTAL, Map.of());
             });
         }
+        explain(request, step.answer);
         return seen(step.answer);
     }
 
@@ -193,8 +200,10 @@ public final class Gate implements Guard, AutoCloseable {
 
     /**
      * Loads a new version of the policy from a file, for all later requests. The file must end with the end marker, so
-     * that a partly written file is never used. Without it, or with errors, the previous policy stays in force.
+     * that a partly written file is never used. Without it, or with errors, the previous policy stays in force. With
+     * {@link Builder#refuseWider}, it also stays in force if the new one allows more.
      *
+     * @throws OrbgateException if it allows more, and that is refused
      * @throws PolicyException if it has errors or no end marker
      * @throws IOException if the file cannot be read
      */
@@ -207,6 +216,14 @@ public final class Gate implements Guard, AutoCloseable {
                 throw new PolicyException(message, 1, 1, List.of(new Diagnostic(1, 1, message))).in(file);
             }
             check(next);
+            if (refusesWider) {
+                try {
+                    checkWider(next, file);
+                } catch (OrbgateException wider) {
+                    result = Names.LOAD_WIDER;
+                    throw wider;
+                }
+            }
             policy.store(next);
             result = Names.LOAD_LOADED;
             LOGGER.log(Level.INFO, () -> "a policy is in force: " + next.digest());
@@ -217,6 +234,48 @@ public final class Gate implements Guard, AutoCloseable {
             count(Names.POLICY_LOADS_TOTAL, Map.of(Names.LABEL_RESULT, result));
         }
     }
+
+    /** Throws if the next policy allows more than the active one, or if they can't be compared. */
+    private void checkWider(Engine next, Path file) throws IOException {
+        try (Engine active = policy.load()) {
+            if (active.digest().equals(next.digest())) {
+                return;
+            }
+            Questions.Comparison changes = active.diff(new Questions.DiffArguments(Files.readString(file)));
+            if (!changes.new_().equals(next.digest())) {
+                throw new OrbgateException(file + ": the policy file is still being written");
+            }
+            if (changes.widens()) {
+                throw new OrbgateException(file + ": the policy allows more than the former: " + String.join(", ", changes.fails()));
+            }
+        }
+    }
+
+    /** Logs why a call is denied, if that is wanted. Without the query, which can have secrets in it, and without the token. */
+    private void explain(GateRequest request, Answer answer) {
+        if (!debugs || answer.isAllow()) {
+            return;
+        }
+        observe(() -> LOGGER.log(Level.INFO, "denied: " + explained(request, answer)), saidUnexplained, "denials are not explained", () -> {});
+    }
+
+    private String explained(GateRequest request, Answer answer) {
+        int query = request.target().indexOf('?');
+        String path = query < 0 ? request.target() : request.target().substring(0, query);
+        Questions.Request asked = new Questions.Request().withMethod(request.method()).withTarget(path);
+        if (answer.token().isPresent()) {
+            BearerToken token = answer.token().get();
+            asked = asked.withToken(new Questions.RequestToken(token.kind().toString(), token.scopes()));
+        } else if (answer.decision().reason() == Reason.INVALID_TOKEN) {
+            asked = asked.withToken(new Questions.RequestToken(TokenKind.UNKNOWN.toString(), ""));
+        }
+        try (Engine active = policy.load()) {
+            return Json.write(new Denied(request.method(), path, active.explain(new Questions.ExplainArguments(asked))));
+        }
+    }
+
+    /** A line of the log. */
+    private record Denied(String method, String path, Questions.Explanation explanation) {}
 
     /**
      * Fetches every issuer's keys and waits for them, so that the first request doesn't have to.
@@ -299,6 +358,8 @@ public final class Gate implements Guard, AutoCloseable {
         private HttpClient client;
         private BiConsumer<String, Map<String, String>> count = (counter, labels) -> {};
         private Consumer<String> audit;
+        private boolean refusesWider;
+        private boolean debugs;
 
         private Builder(Handle policy, byte[] tokens) {
             this.policy = Objects.requireNonNull(policy, "policy");
@@ -376,6 +437,21 @@ public final class Gate implements Guard, AutoCloseable {
          */
         public Builder audit(Consumer<String> audit) {
             this.audit = Objects.requireNonNull(audit, "audit");
+            return this;
+        }
+
+        /** {@link Gate#reload} fails, and the active policy stays, if the new policy allows more, or for fewer orbs. */
+        public Builder refuseWider() {
+            refusesWider = true;
+            return this;
+        }
+
+        /**
+         * Logs why a call is denied: the answer of {@link Engine#explain} as a line of JSON, without the query. It costs time for each
+         * denial. The caller gets nothing of it.
+         */
+        public Builder debug() {
+            debugs = true;
             return this;
         }
 

@@ -20,4 +20,5 @@ final class Names {
     static final String LOAD_UNREADABLE = "unreadable";
     static final String LOAD_REFUSED = "refused";
     static final String LOAD_UNFINISHED = "unfinished";
+    static final String LOAD_WIDER = "wider";
 }

@@ -20,7 +20,7 @@ public final class Questions {
      * @param line counted from 1
      * @param column in characters, counted from 1
      */
-    public record Location(long line, long column) {}
+    public record Position(long line, long column) {}
 
     /**
      * What a route or a scope consumes.
@@ -94,7 +94,7 @@ public final class Questions {
      * @param location its position in the file
      * @param message the problem
      */
-    public record PolicyDiagnostic(Location location, String message) {}
+    public record PolicyDiagnostic(Position location, String message) {}
 
     /**
      * Arguments of {@code check}.
@@ -183,7 +183,7 @@ public final class Questions {
      * @param other a second position that is part of the problem
      * @param suppressed the reason in the comment that suppresses it
      */
-    public record LintFinding(String code, String level, Location location, String message, Optional<Location> other, Optional<String> suppressed) {}
+    public record LintFinding(String code, String level, Position location, String message, Optional<Position> other, Optional<String> suppressed) {}
 
     /**
      * Arguments of {@code diff}.
@@ -240,7 +240,7 @@ public final class Questions {
      * @param organisation what the policy says about organisations' tokens, if the scope applies only to users' tokens
      * @param location the rule's position in the file
      */
-    public record DecidingRule(Optional<String> route, String scope, Optional<Orbs> orbs, Optional<String> organisation, Location location) {}
+    public record DecidingRule(Optional<String> route, String scope, Optional<Orbs> orbs, Optional<String> organisation, Position location) {}
 
     /**
      * Arguments of {@code explain}.
@@ -318,7 +318,7 @@ public final class Questions {
      * @param why the reason why it doesn't fit
      * @param meant the target that would fit
      */
-    public record NearRoute(String route, Location location, String why, Optional<String> meant) {}
+    public record NearRoute(String route, Position location, String why, Optional<String> meant) {}
 
     /**
      * Arguments of {@code needs}.
@@ -403,7 +403,7 @@ public final class Questions {
      * @param reason the reason why it is allowed
      * @param location the rule's position in the file
      */
-    public record ReachedRoute(Optional<String> route, String scope, Optional<Orbs> orbs, String reason, Location location) {}
+    public record ReachedRoute(Optional<String> route, String scope, Optional<Orbs> orbs, String reason, Position location) {}
 
     /**
      * Arguments of {@code table}. There are none.
@@ -440,7 +440,7 @@ public final class Questions {
      * @param location its position in the file
      * @param routes its routes in this api
      */
-    public record TableScope(String scope, Optional<String> permits, Optional<Orbs> orbs, Location location, List<TableRoute> routes) {}
+    public record TableScope(String scope, Optional<String> permits, Optional<Orbs> orbs, Position location, List<TableRoute> routes) {}
 
     /**
      * A route of a scope.
@@ -451,7 +451,7 @@ public final class Questions {
      * @param orbs what it consumes
      * @param location its position in the file
      */
-    public record TableRoute(String route, String method, String template_, Orbs orbs, Location location) {}
+    public record TableRoute(String route, String method, String template_, Orbs orbs, Position location) {}
 
     /**
      * Arguments of {@code unused}.

@@ -380,6 +380,65 @@ class GateTest {
     }
 
     @Test
+    void aWiderPolicyIsRefusedOnRequest(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("policy.yaml");
+        Map<String, Integer> loads = new java.util.concurrent.ConcurrentHashMap<>();
+        Engine before = Engine.fromYaml(EngineTest.POLICY);
+        Handle held = new Handle(before);
+        try (Gate refusing = Gate.builder(held, issuer.tokens())
+                        .refuseWider()
+                        .count((name, labels) -> loads.merge(labels.getOrDefault("result", ""), 1, Integer::sum))
+                        .build()) {
+            Files.writeString(file, EngineTest.POLICY + "# the same\n...\n");
+            refusing.reload(file);
+            Files.writeString(file, EngineTest.POLICY.replace("orbgate: 1", "orbgate: 1\nheadings: [More]") + "...\n");
+            refusing.reload(file);
+            Files.copy(Path.of(System.getProperty("orbgate.cases")).resolve("../external.yaml"), file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
+            String message = assertThrows(OrbgateException.class, () -> refusing.reload(file)).getMessage();
+            assertTrue(message.contains("the policy allows more than the former: ") && message.contains(" wider"), message);
+            try (Engine active = held.load()) {
+                assertFalse(active.digest().equals(Engine.external().digest()));
+            }
+            assertEquals(Map.of("loaded", 2, "wider", 1), loads);
+        }
+    }
+
+    @Test
+    void aDenialIsExplainedInTheLogOnRequest() {
+        java.util.logging.Logger logger = java.util.logging.Logger.getLogger("io.github.orbgate");
+        List<String> logged = new java.util.concurrent.CopyOnWriteArrayList<>();
+        java.util.logging.Handler handler = new java.util.logging.Handler() {
+            @Override
+            public void publish(java.util.logging.LogRecord entry) {
+                logged.add(entry.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(handler);
+        try (Gate plain = Gate.builder(policy, issuer.tokens()).build();
+                Gate debugging = Gate.builder(policy, issuer.tokens()).debug().build()) {
+            Answer expected = plain.ask(get("/api/v1/external/account?secret=1", reader));
+            assertEquals(List.of(), logged);
+            assertEquals(expected, debugging.ask(get("/api/v1/external/account?secret=1", reader)));
+            assertTrue(debugging.ask(get(ORBS, reader)).isAllow());
+            assertEquals(401, debugging.ask(get(ORBS, "Bearer nonsense")).httpStatus());
+        } finally {
+            logger.removeHandler(handler);
+        }
+        assertEquals(2, logged.size(), logged.toString());
+        String first = logged.get(0);
+        assertTrue(first.startsWith("denied: {\"method\":\"GET\",\"path\":\"/api/v1/external/account\",\"explanation\":{"), first);
+        assertTrue(first.contains("\"reason\":\"scope_missing\"") && first.contains("\"missing_step\""), first);
+        assertTrue(logged.get(1).contains("\"reason\":\"invalid_token\""), logged.get(1));
+        assertFalse(logged.toString().contains("secret") || logged.toString().contains("nonsense") || logged.toString().contains("eyJ"));
+    }
+
+    @Test
     void keysAreFetchedForgottenAndRevoked() throws Exception {
         IssuerKeys none = gate.keys().get(0);
         assertEquals(0, none.count());

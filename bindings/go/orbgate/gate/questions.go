@@ -1,0 +1,71 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/questions"
+)
+
+// Whether the policy of a file allows more than the active one, if that is refused. An error also if they can't be compared.
+func (g *Gate) checkWider(path string, next *orbgate.Engine) error {
+	if !g.config.RefuseWider {
+		return nil
+	}
+	active := g.config.Policy.Load()
+	defer active.Close()
+	if active.Digest() == next.Digest() {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	changes, err := active.Diff(questions.DiffArguments{Policy: string(text)})
+	switch {
+	case err != nil:
+		return err
+	case changes.New != next.Digest():
+		return fmt.Errorf("%s: the policy file is still being written", path)
+	case changes.Widens:
+		return fmt.Errorf("%s: the policy allows more than the former: %s", path, strings.Join(changes.Fails, ", "))
+	}
+	return nil
+}
+
+// The kinds of verified tokens, as questions name them.
+var kinds = map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindOrganisation: "organisation"}
+
+// Logs why a call is denied, if that is wanted. Without the query, which can have secrets in it, and without the token.
+func (g *Gate) explain(answer Answer) {
+	logger := g.config.Logger
+	if !g.config.Debug || answer.Err != nil || answer.IsAllow() || !logger.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	_ = g.guarded("Debug", func() error {
+		path, _, _ := strings.Cut(answer.target, "?")
+		request := questions.Request{Method: answer.method, Target: path}
+		switch reason := answer.Decision.Reason(); {
+		case answer.Token != nil:
+			request.Token = &questions.RequestToken{Kind: kinds[answer.Token.Kind], Scopes: answer.Token.Scopes}
+		case reason == orbgate.ReasonInvalidToken:
+			request.Token = &questions.RequestToken{Kind: "unknown"}
+		}
+		engine := g.config.Policy.Load()
+		defer engine.Close()
+		explanation, err := engine.Explain(questions.ExplainArguments{Request: request})
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(explanation)
+		if err == nil {
+			logger.Debug("a call is denied", "method", answer.method, "path", path, "explanation", json.RawMessage(text))
+		}
+		return err
+	})
+}
