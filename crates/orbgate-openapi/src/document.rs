@@ -207,7 +207,7 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
         what: "`x-orbs-policy`",
         location: node.location,
     };
-    let mut values = Values { diagnostics };
+    let mut values = Values::new(diagnostics);
     let keys = ["orbgate", "name", "target", "trailing_slash", "headings"];
     let Some([version, name, target, slash, headings]) =
         values.fields(node, &owner, keys, &["orbgate"])

@@ -39,10 +39,7 @@ pub(super) fn word<'n>(node: &'n Node<'_>) -> Option<&'n str> {
 /// A value that must be a string.
 pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     let mut diagnostics = Diagnostics::default();
-    let text = Values {
-        diagnostics: &mut diagnostics,
-    }
-    .text(node, what);
+    let text = Values::new(&mut diagnostics).text(node, what);
     match diagnostics.into_list().into_iter().next() {
         None => Ok(text.value),
         Some(diagnostic) => Err(Problem::new(

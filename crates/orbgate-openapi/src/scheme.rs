@@ -191,7 +191,7 @@ fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
         what: "`x-orbs-api`",
         location: node.location,
     };
-    let mut values = Values { diagnostics };
+    let mut values = Values::new(diagnostics);
     let keys = ["name", "base_path", "token", "organisation", "scopes"];
     let [name, base_path, token, organisation, scopes] =
         values.fields(node, &owner, keys, &["name", "scopes"])?;

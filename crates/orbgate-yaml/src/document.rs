@@ -33,7 +33,7 @@ pub fn document<D: Value>(
 ) -> impl FnOnce(&Node<'_>, &mut Diagnostics) -> Option<D> {
     move |root, diagnostics| {
         let location = root.location;
-        let mut values = Values { diagnostics };
+        let mut values = Values::new(diagnostics);
         Some(D::read(root, &Owner { what, location }, &mut values))
     }
 }
@@ -43,8 +43,9 @@ pub fn document<D: Value>(
 /// A `struct` is a mapping, an `enum` a choice of words whose first one is the default. A field that is an [`Option`] may be
 /// left out. Words in `(not …)` after a choice are ones that people write instead of it, and their error names the choice.
 /// From a declaration come the type with both readers, and its [`Shape`]: the known keys, and the table of a page, in
-/// which the comment on a field is its sentence. The words in parentheses name a mapping in messages; without them
-/// its key does.
+/// which the comment on a field is its sentence. The words in parentheses name a value in messages; without them
+/// its key does. A field is read `by` a function if its type's reader doesn't fit. What `schema` contains is for schemars, if the
+/// crate has the feature `schema`.
 ///
 /// ```
 /// use orbgate_yaml::{Format, Spanned, Value, Version};
@@ -121,18 +122,25 @@ macro_rules! document {
     () => {};
     (
         $(#[doc = $about:literal])*
+        $(#[schema($($schema:tt)*)])?
         $visible:vis struct $name:ident $(($what:literal))? {
-            $($(#[doc = $doc:literal])* $field_visible:vis $field:ident $(as $key:literal)?: $type:ty,)*
+            $(
+                $(#[doc = $doc:literal])*
+                $(#[schema($($field_schema:tt)*)])?
+                $field_visible:vis $field:ident $(as $key:literal)? $(by $reader:path)?: $type:ty,
+            )*
         }
         $($rest:tt)*
     ) => {
         $(#[doc = $about])*
         #[derive(Debug, PartialEq, Eq, $crate::serde::Deserialize)]
+        $(#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars($($schema)*))])?
         #[serde(crate = "orbgate_yaml::serde", deny_unknown_fields)]
         $visible struct $name {
             $(
                 $(#[doc = $doc])*
                 $(#[serde(rename = $key)])?
+                $(#[cfg_attr(feature = "schema", schemars($($field_schema)*))])?
                 $field_visible $field: $type,
             )*
         }
@@ -167,7 +175,14 @@ macro_rules! document {
                     return Self::stand_in(node.location);
                 };
                 Self { $(
-                    $field: values.field($field, &owner, $crate::document!(@key $field $($key)?)),
+                    $field: match $field {
+                        Some(node) => {
+                            let what = concat!("`", $crate::document!(@key $field $($key)?), "`");
+                            let owner = $crate::Owner { what, location: node.location };
+                            $crate::document!(@reader $type $(, $reader)?)(node, &owner, values)
+                        }
+                        None => values.missing(&owner, $crate::document!(@key $field $($key)?)),
+                    },
                 )* }
             }
 
@@ -180,7 +195,8 @@ macro_rules! document {
     };
     (
         $(#[doc = $about:literal])*
-        $visible:vis enum $name:ident {
+        $(#[schema($($schema:tt)*)])?
+        $visible:vis enum $name:ident $(($what:literal))? {
             $(#[doc = $first_doc:literal])*
             $first:ident: $first_word:literal $((not $($first_wrong:literal),+))?,
             $($(#[doc = $doc:literal])* $other:ident: $word:literal $((not $($wrong:literal),+))?,)*
@@ -189,6 +205,7 @@ macro_rules! document {
     ) => {
         $(#[doc = $about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, $crate::serde::Deserialize)]
+        $(#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars($($schema)*))])?
         #[serde(crate = "orbgate_yaml::serde")]
         $visible enum $name {
             #[default]
@@ -212,11 +229,13 @@ macro_rules! document {
                 owner: &$crate::Owner<'_>,
                 values: &mut $crate::Values<'_>,
             ) -> Self {
+                let what = owner.what;
+                $(let what = $what;)?
                 let wrong = &[
                     $($(($first_wrong, $first_word),)+)?
                     $($($(($wrong, $word),)+)?)*
                 ];
-                values.choice_with_tips(node, owner.what, Self::NAMED, wrong).value
+                values.choice_with_tips(node, what, Self::NAMED, wrong).value
             }
 
             fn stand_in(_: $crate::Location) -> Self {
@@ -228,6 +247,8 @@ macro_rules! document {
     };
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
+    (@reader $type:ty) => { <$type as $crate::Value>::read };
+    (@reader $type:ty, $reader:path) => { $reader };
 }
 
 /// The version of a format: always 1.

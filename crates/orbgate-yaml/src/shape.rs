@@ -11,6 +11,8 @@ pub enum Shape {
     List(&'static Self),
     /// A mapping of keys to values.
     Mapping(&'static [Key]),
+    /// Names that people choose, and a value of this shape for each.
+    Named(&'static Self),
     /// A value of one of two shapes.
     Either(&'static [Self; 2]),
 }
@@ -34,7 +36,7 @@ impl Shape {
     pub fn has_key(self, name: &str) -> bool {
         match self {
             Self::Value(_) | Self::Choice(_) => false,
-            Self::List(item) => item.has_key(name),
+            Self::List(item) | Self::Named(item) => item.has_key(name),
             Self::Mapping(keys) => keys
                 .iter()
                 .any(|key| key.name == name || key.shape.has_key(name)),
@@ -56,6 +58,7 @@ impl Shape {
         match self {
             Self::Value(_) | Self::Choice(_) => {}
             Self::List(item) => item.add_rows(path, seen, table),
+            Self::Named(value) => value.add_rows(&format!("{path}.*"), seen, table),
             Self::Either(shapes) => {
                 for shape in shapes {
                     shape.add_rows(path, seen, table);
@@ -91,6 +94,7 @@ impl Shape {
             }
             Self::List(item) => format!("list of {}", item.in_words()),
             Self::Mapping(_) => "mapping".to_owned(),
+            Self::Named(value) => format!("name → {}", value.in_words()),
             Self::Either([one, other]) => format!("{}, or {}", one.in_words(), other.in_words()),
         }
     }

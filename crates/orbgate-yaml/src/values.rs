@@ -21,9 +21,41 @@ pub struct Owner<'a> {
 pub struct Values<'f> {
     /// The errors found so far.
     pub diagnostics: &'f mut Diagnostics,
+    /// What a file may have only so many of, and how many there were.
+    counts: Vec<(&'static str, usize)>,
+}
+
+impl<'f> Values<'f> {
+    /// With these errors so far.
+    pub const fn new(diagnostics: &'f mut Diagnostics) -> Self {
+        Self {
+            diagnostics,
+            counts: Vec::new(),
+        }
+    }
 }
 
 impl Values<'_> {
+    /// Counts one of these in the file; false if there are more than `most`, and the first of those is reported.
+    pub fn is_within(&mut self, what: &'static str, most: usize, location: Location) -> bool {
+        // What is counted most often was seen last.
+        let counts = self.counts.iter_mut();
+        let before = match counts.rev().find(|(counted, _)| *counted == what) {
+            Some((_, count)) => {
+                *count = count.saturating_add(1);
+                count.saturating_sub(1)
+            }
+            None => {
+                self.counts.push((what, 1));
+                0
+            }
+        };
+        if before == most {
+            self.wrong_at(location, format!("too many {what}: {most} are the limit"));
+        }
+        before < most
+    }
+
     /// The values of a mapping by known key. Reports unknown and missing keys.
     pub fn fields<'n, 'a, const N: usize>(
         &mut self,
@@ -68,20 +100,9 @@ impl Values<'_> {
         Some(found)
     }
 
-    /// The value of a key of this owner; a stand-in if the key is missing, which [`Self::fields`] has reported.
-    pub fn field<T: Value>(
-        &mut self,
-        node: Option<&Node<'_>>,
-        owner: &Owner<'_>,
-        key: &'static str,
-    ) -> T {
-        match node {
-            Some(node) => {
-                let (what, location) = (&format!("`{key}`"), node.location);
-                T::read(node, &Owner { what, location }, self)
-            }
-            None => T::stand_in(self.diagnostics.location_of_missing(owner.location, key)),
-        }
+    /// The stand-in for a key that this owner lacks, which [`Self::fields`] has reported.
+    pub fn missing<T: Value>(&self, owner: &Owner<'_>, key: &'static str) -> T {
+        T::stand_in(self.diagnostics.location_of_missing(owner.location, key))
     }
 
     /// The entries of a mapping. Empty, with an error, if it is something else.

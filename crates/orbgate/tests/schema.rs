@@ -1,9 +1,20 @@
-//! The JSON Schema for editors: committed as generated. That it is as strict as a schema can be, `orbgate-testing` tests.
+//! The JSON Schema for editors, and the page's table of keys: committed as generated. That the schema is as strict as a schema can
+//! be, `orbgate-testing` tests.
+
+#[allow(unreachable_pub, reason = "a module of another crate")]
+#[path = "../../orbgate-testing/src/page.rs"]
+mod page;
 
 use std::fs;
 use std::path::Path;
 
 use orbgate::policy::Policy;
+
+#[test]
+fn the_page_has_the_table_of_the_keys() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/README.md");
+    page::keep(readme, "keys", &Policy::key_table());
+}
 
 #[test]
 fn the_committed_schema_is_the_generated_one() {

@@ -1,25 +1,21 @@
 //! The policy file as plain data: both ways of reading YAML must give the same document, and the
-//! JSON Schema is generated from it. Only types are checked here.
+//! JSON Schema and the page's table of keys are generated from it. Only types are checked here.
 //!
 //! Comments on the fields become the descriptions that an editor shows.
 
 use core::fmt;
 use core::marker::PhantomData;
 
-use orbgate_yaml::Spanned;
+use orbgate_yaml::{Node, Owner, Spanned, Values, Version, amount, document, is_null};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
 #[cfg(feature = "schema")]
 use super::grammar::{MAX_NAME, MAX_PERMITS, MAX_SCOPE};
 
-/// A policy: which scope each route needs and whether a call consumes orbs.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(
+document! {
+    /// A policy: which scope each route needs and whether a call consumes orbs.
+    #[schema(
         title = "Orbgate policy",
         extend("if" = schemars::json_schema!({ "required": ["orbs"] })),
         extend("then" = each_scope(schemars::json_schema!({
@@ -30,49 +26,35 @@ use super::grammar::{MAX_NAME, MAX_PERMITS, MAX_SCOPE};
             "if": { "properties": { "routes": { "minItems": 1 } } },
             "then": { "required": ["orbs"] },
         }))),
-    )
-)]
-pub(super) struct Document {
-    /// Version of the policy format; always 1.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = 1)))]
-    pub(super) orbgate: u64,
-    /// A human-readable name of the policy.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = NAME, "maxLength" = MAX_NAME)))]
-    pub(super) name: Option<Spanned<String>>,
-    /// Which spellings of a request target are accepted: `strict` (no percent-encoding in a path; the default) or
-    /// `encoded_params` (percent-encoding is also accepted in parameter values).
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "Target", extend("default" = "strict")))]
-    pub(super) target: Option<Spanned<Target>>,
-    /// Whether every accepted path ends in a slash (`always`), or none except `/` (`never`; the default). Write
-    /// templates without it.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "TrailingSlash", extend("default" = "never")))]
-    pub(super) trailing_slash: Option<Spanned<TrailingSlash>>,
-    /// `none`: no call consumes orbs, so scopes and routes must not state `orbs`.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "NoOrbs"))]
-    pub(super) orbs: Option<Spanned<NoOrbs>>,
-    /// Groups of scopes whose routes share a base path.
-    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(NAME, MAX_NAME))))]
-    pub(super) apis: Entries<ApiDocument>,
-    /// Scope groups without routes.
-    #[serde(default)]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "Vec<String>", inner(regex(pattern = NAME), length(max = MAX_NAME)), extend("uniqueItems" = true))
     )]
-    pub(super) headings: Option<Vec<Spanned<String>>>,
-}
+    pub(super) struct Document {
+        /// Version of the policy format; always 1.
+        #[schema(with = "u64", extend("const" = 1))]
+        pub(super) orbgate: Version,
+        /// A human-readable name of the policy: one line of at most 256 characters, like every name here.
+        #[schema(default, with = "String", extend("pattern" = NAME, "maxLength" = MAX_NAME))]
+        pub(super) name: Option<Spanned<String>>,
+        /// Which spellings of a request target are accepted: `strict` (no percent-encoding in a path; the default) or
+        /// `encoded_params` (percent-encoding is also accepted in parameter values).
+        #[schema(default, with = "Target", extend("default" = "strict"))]
+        pub(super) target: Option<Spanned<Target>>,
+        /// Whether every accepted path ends in a slash (`always`), or none except `/` (`never`; the default). Write
+        /// templates without it.
+        #[schema(default, with = "TrailingSlash", extend("default" = "never"))]
+        pub(super) trailing_slash: Option<Spanned<TrailingSlash>>,
+        /// `none`: no call consumes orbs, as with `orbs: false` on every scope, so scopes and routes must not state `orbs`.
+        #[schema(default, with = "NoOrbs")]
+        pub(super) orbs: Option<Spanned<NoOrbs>>,
+        /// Groups of scopes whose routes share a base path, each with a name; can be `{}`.
+        #[schema(extend("propertyNames" = pattern(NAME, MAX_NAME)))]
+        pub(super) apis: Entries<ApiDocument>,
+        /// Scope groups without routes, each once.
+        #[schema(default, with = "Vec<String>", inner(regex(pattern = NAME), length(max = MAX_NAME)), extend("uniqueItems" = true))]
+        pub(super) headings by read_headings: Option<Vec<Spanned<String>>>,
+    }
 
-/// A group of scopes whose routes share a base path.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(
+    /// A group of scopes whose routes share a base path.
+    #[schema(
         rename = "Api",
         extend("dependentRequired" = schemars::json_schema!({ "token": ["organisation"], "organisation": ["token"] })),
         extend("anyOf" = [
@@ -80,57 +62,130 @@ pub(super) struct Document {
             schemars::json_schema!({ "properties": { "scopes": { "additionalProperties": {
                 "properties": { "routes": { "maxItems": 0 } } } } } }),
         ])
-    )
-)]
-pub(super) struct ApiDocument {
-    /// The literal path before every route, such as `/api/v1`; can be `""`. Required if the api has a
-    /// route.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = BASE_PATH)))]
-    pub(super) base_path: Option<Spanned<String>>,
-    /// `user`: the scopes of this api count only on a user's token.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "TokenDocument"))]
-    pub(super) token: Option<Spanned<TokenDocument>>,
-    /// What an organisation's token gets in an api with `token: user`. Required there; there is no default.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "Organisation"))]
-    pub(super) organisation: Option<Spanned<Organisation>>,
-    /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy. A scope of several apis is one scope:
-    /// its settings must be equal in all of them.
-    #[cfg_attr(feature = "schema", schemars(extend("propertyNames" = pattern(SCOPE, MAX_SCOPE))))]
-    pub(super) scopes: Entries<ScopeDocument>,
-}
+    )]
+    pub(super) struct ApiDocument {
+        /// The literal path before every route, such as `/api/v1`, without a final `/`; can be `""`. Required if the api has a
+        /// route.
+        #[schema(default, with = "String", extend("pattern" = BASE_PATH))]
+        pub(super) base_path by read_base_path: Option<Spanned<String>>,
+        /// `user`: the scopes of this api count only on a user's token.
+        #[schema(default, with = "TokenDocument")]
+        pub(super) token: Option<Spanned<TokenDocument>>,
+        /// What an organisation's token gets in an api with `token: user`. Required there; there is no default.
+        #[schema(default, with = "Organisation")]
+        pub(super) organisation: Option<Spanned<Organisation>>,
+        /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy. A scope of several apis is one scope:
+        /// its settings must be equal in all of them.
+        #[schema(extend("propertyNames" = pattern(SCOPE, MAX_SCOPE)))]
+        pub(super) scopes: Entries<ScopeDocument>,
+    }
 
-/// A scope: what it permits, whether a call consumes orbs, and which routes need it.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(
+    /// A scope: what it permits, whether a call consumes orbs, and which routes need it.
+    #[schema(
         rename = "Scope",
         extend("anyOf" = [
             schemars::json_schema!({ "properties": { "orbs": { "not": { "const": false } } }, "required": ["orbs"] }),
             schemars::json_schema!({ "properties": { "routes": { "items": { "not": { "type": "object", "required": ["orbs"] } } } } }),
         ])
-    )
-)]
-pub(super) struct ScopeDocument {
-    /// What the scope permits, in words for users.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = TEXT, "maxLength" = MAX_PERMITS)))]
-    pub(super) permits: Option<Spanned<String>>,
-    /// `false`: a call consumes nothing. `true`: it consumes orbs, but the amount isn't stated, and the service that
-    /// charges must supply it. A number: it consumes this many. Required if the scope has a route, unless the policy
-    /// has `orbs: none`.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "OrbsDocument"))]
-    pub(super) orbs: Option<Spanned<OrbsDocument>>,
-    /// The routes that need this scope; can be `[]`. In flow style, a route with braces must be
-    /// quoted.
-    pub(super) routes: Vec<RouteDocument>,
+    )]
+    pub(super) struct ScopeDocument {
+        /// What the scope permits, in words for users: at most 1,024 characters.
+        #[schema(default, with = "String", extend("pattern" = TEXT, "maxLength" = MAX_PERMITS))]
+        pub(super) permits: Option<Spanned<String>>,
+        /// `false`: a call consumes nothing. `true`: it consumes orbs, but the amount isn't stated, and the service that
+        /// charges must supply it. A number, at most 9223372036854775807: it consumes this many. Required if the scope has a
+        /// route, unless the policy has `orbs: none`.
+        #[schema(default, with = "OrbsDocument")]
+        pub(super) orbs: Option<Spanned<OrbsDocument>>,
+        /// The routes that need this scope; can be `[]`. In flow style, a route with braces must be
+        /// quoted.
+        #[schema(with = "Vec<RouteDocument>")]
+        pub(super) routes: Routes,
+    }
+
+    /// A route with its own amount of orbs.
+    #[schema(rename = "RouteWithOrbs")]
+    pub(super) struct PricedRoute ("this route") {
+        /// Method and path template below the base path.
+        #[schema(with = "String", extend("pattern" = ROUTE))]
+        pub(super) route: Spanned<String>,
+        /// How many orbs a call of this route consumes; only on a scope that consumes orbs.
+        #[schema(default, with = "u64", extend("minimum" = 1, "maximum" = i64::MAX))]
+        pub(super) orbs by read_route_orbs: Option<Spanned<u64>>,
+    }
+
+    /// Which spellings of a request target are accepted.
+    #[schema()]
+    pub(super) enum Target {
+        Strict: "strict",
+        EncodedParams: "encoded_params",
+    }
+
+    /// Whether accepted paths end in a slash.
+    #[schema()]
+    pub(super) enum TrailingSlash {
+        Never: "never",
+        Always: "always",
+    }
+
+    /// No call of a policy consumes orbs.
+    #[schema()]
+    pub(super) enum NoOrbs ("the policy's `orbs`") {
+        None: "none",
+    }
+
+    /// Which kind of token the scopes of an api apply to.
+    #[schema(rename = "Token")]
+    pub(super) enum TokenDocument {
+        User: "user",
+    }
+
+    /// What an organisation's token gets in an api with `token: user`.
+    #[schema()]
+    pub(super) enum Organisation {
+        Deny: "deny",
+        AllowWithoutScope: "allow_without_scope",
+    }
 }
+
+fn read_headings(
+    node: &Node<'_>,
+    owner: &Owner<'_>,
+    values: &mut Values<'_>,
+) -> Option<Vec<Spanned<String>>> {
+    let items = values.list(node, owner.what).iter();
+    Some(items.map(|item| values.text(item, "a heading")).collect())
+}
+
+fn read_base_path(
+    node: &Node<'_>,
+    owner: &Owner<'_>,
+    values: &mut Values<'_>,
+) -> Option<Spanned<String>> {
+    if is_null(node) {
+        values.wrong(node, "`base_path` must be text (`\"\"` for no base path)");
+    }
+    Some(values.text(node, owner.what))
+}
+
+fn read_route_orbs(
+    node: &Node<'_>,
+    _: &Owner<'_>,
+    values: &mut Values<'_>,
+) -> Option<Spanned<u64>> {
+    let value = amount(node).unwrap_or_else(|| {
+        let must =
+            "a route's own `orbs` must be a plain whole number from 1 to 9223372036854775807";
+        values.wrong(node, must);
+        1
+    });
+    Some(node.spanned(value))
+}
+
+/// The routes of a scope.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Routes(pub(super) Vec<RouteDocument>);
 
 /// Method and path template, such as `GET /voxies/{voxieId}`, or a mapping with its own amount of
 /// orbs.
@@ -149,79 +204,6 @@ pub(super) enum RouteDocument {
     ),
     /// A route with its own amount of orbs.
     Priced(PricedRoute),
-}
-
-/// A route with its own amount of orbs.
-#[derive(Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "RouteWithOrbs")
-)]
-pub(super) struct PricedRoute {
-    /// Method and path template below the base path.
-    #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))]
-    pub(super) route: Spanned<String>,
-    /// How many orbs a call of this route consumes; only on a scope that consumes orbs.
-    #[serde(default)]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(with = "u64", extend("minimum" = 1, "maximum" = i64::MAX))
-    )]
-    pub(super) orbs: Option<Spanned<u64>>,
-}
-
-/// Which spellings of a request target are accepted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) enum Target {
-    #[default]
-    Strict,
-    EncodedParams,
-}
-
-/// Whether accepted paths end in a slash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) enum TrailingSlash {
-    #[default]
-    Never,
-    Always,
-}
-
-/// No call of a policy consumes orbs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) enum NoOrbs {
-    #[default]
-    None,
-}
-
-/// Which kind of token the scopes of an api apply to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "Token")
-)]
-pub(super) enum TokenDocument {
-    #[default]
-    User,
-}
-
-/// What an organisation's token gets in an api with `token: user`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) enum Organisation {
-    #[default]
-    Deny,
-    AllowWithoutScope,
 }
 
 /// The orbs that a call consumes.

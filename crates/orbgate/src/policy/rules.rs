@@ -56,7 +56,7 @@ pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> 
 fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
     let apis = document.apis.0.iter_mut();
     for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
-        let of_routes = scope.routes.iter().filter_map(|route| match route {
+        let of_routes = scope.routes.0.iter().filter_map(|route| match route {
             RouteDocument::Priced(PricedRoute { orbs, .. }) => orbs.as_ref(),
             RouteDocument::Plain(_) => None,
         });
@@ -69,7 +69,7 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
             let message = "`orbs` isn't allowed here, because the policy has `orbs: none`";
             diagnostics.push(location, message.to_owned());
         }
-        for route in &mut scope.routes {
+        for route in &mut scope.routes.0 {
             if let RouteDocument::Priced(PricedRoute { orbs, .. }) = route {
                 *orbs = None;
             }
@@ -174,7 +174,7 @@ fn base_path(
         .scopes
         .0
         .iter()
-        .any(|(_, scope)| !scope.routes.is_empty());
+        .any(|(_, scope)| !scope.routes.0.is_empty());
     match &api.base_path {
         None if has_routes => {
             let shown = quoted(&name.value);
@@ -200,7 +200,7 @@ fn scope_rule(
     if let Some(permits) = &scope.permits {
         judge(permits, diagnostics, grammar::permits);
     }
-    if scope.orbs.is_none() && !scope.routes.is_empty() {
+    if scope.orbs.is_none() && !scope.routes.0.is_empty() {
         let message = format!("scope {shown} has routes and lacks the key `orbs`");
         diagnostics.lacking(name.location, "orbs", message);
     }
@@ -209,8 +209,8 @@ fn scope_rule(
         OrbsDocument::Consumes(true) => Orbs::Unstated,
         OrbsDocument::Amount(amount) => Orbs::Amount(amount),
     });
-    let mut routes = Vec::with_capacity(scope.routes.len());
-    for route in &mut scope.routes {
+    let mut routes = Vec::with_capacity(scope.routes.0.len());
+    for route in &mut scope.routes.0 {
         let (text, amount) = match route {
             RouteDocument::Plain(text) => (text, None),
             RouteDocument::Priced(PricedRoute { route, orbs }) => (route, orbs.as_ref()),

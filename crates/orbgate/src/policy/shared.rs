@@ -107,7 +107,8 @@ impl InApi<'_> {
         match &self.scope.orbs {
             Some(orbs) => diagnostics.stand_at(orbs.location),
             None => {
-                !self.scope.routes.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs")
+                !self.scope.routes.0.is_empty()
+                    || diagnostics.is_misspelt(self.name.location, "orbs")
             }
         }
     }
