@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use orbgate::{Decision, Engine, Request, ScopeSet, Scopes, Token, TokenKind};
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
@@ -158,147 +159,104 @@ fn column_after(before: &[u8]) -> usize {
         .saturating_add(1)
 }
 
+/// The fields of a request, as far as serde sees: each at most once, of its type, and no other.
 #[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "snake_case")]
-enum RequestField {
-    Method,
-    Target,
-    Scope,
-    Token,
-    AllowBonusOrbsUse,
+#[serde(deny_unknown_fields)]
+struct RequestFields<'a> {
+    #[serde(borrow, default, deserialize_with = "not_null")]
+    method: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "not_null")]
+    target: Option<Text<'a>>,
+    #[serde(borrow, default, deserialize_with = "not_null")]
+    scope: Option<Text<'a>>,
+    #[serde(borrow, default)]
+    token: Option<TokenObject<'a>>,
+    #[serde(default)]
+    allow_bonus_orbs_use: bool,
 }
 
-impl<'de> Deserialize<'de> for RequestLine<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(RequestVisitor)
-    }
-}
-
-struct RequestVisitor;
-
-impl<'de> Visitor<'de> for RequestVisitor {
-    type Value = RequestLine<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a request object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut method, mut target, mut scope) = (None, None, None);
-        let (mut token, mut allow_bonus_orbs_use) = (None, None);
-        while let Some(field) = map.next_key()? {
-            match field {
-                RequestField::Method => once(&mut method, "method", &mut map)?,
-                RequestField::Target => once(&mut target, "target", &mut map)?,
-                RequestField::Scope => once(&mut scope, "scope", &mut map)?,
-                RequestField::Token => once(&mut token, "token", &mut map)?,
-                RequestField::AllowBonusOrbsUse => {
-                    once(&mut allow_bonus_orbs_use, "allow_bonus_orbs_use", &mut map)?;
-                }
-            }
-        }
-        let subject = match (method, target, scope) {
+impl<'a> RequestFields<'a> {
+    fn line(self) -> Result<RequestLine<'a>, &'static str> {
+        let subject = match (self.method, self.target, self.scope) {
             (Some(Text(method)), Some(Text(target)), None) => Subject::Call { method, target },
             (None, None, Some(Text(scope))) => Subject::Scope(scope),
-            (_, _, Some(_)) => {
-                return Err(Error::custom("`scope` comes with `method` or `target`"));
-            }
-            (None, None, None) => {
-                return Err(Error::custom("neither `method` and `target` nor `scope`"));
-            }
-            (None, _, _) => return Err(Error::missing_field("method")),
-            (_, None, _) => return Err(Error::missing_field("target")),
+            (_, _, Some(_)) => return Err("`scope` comes with `method` or `target`"),
+            (None, None, None) => return Err("neither `method` and `target` nor `scope`"),
+            (None, _, _) => return Err("missing field `method`"),
+            (_, None, _) => return Err("missing field `target`"),
         };
         Ok(RequestLine {
             subject,
-            token: token.flatten(),
-            allow_bonus_orbs_use: allow_bonus_orbs_use.unwrap_or(false),
+            token: self.token,
+            allow_bonus_orbs_use: self.allow_bonus_orbs_use,
         })
     }
 }
 
 #[derive(Deserialize)]
-#[serde(field_identifier, rename_all = "snake_case")]
-enum TokenField {
-    Kind,
-    Scopes,
+#[serde(deny_unknown_fields)]
+struct TokenFields<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+    #[serde(borrow, default)]
+    scopes: ScopeStrings<'a>,
 }
 
-impl<'de> Deserialize<'de> for TokenObject<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(TokenVisitor)
-    }
-}
-
-struct TokenVisitor;
-
-impl<'de> Visitor<'de> for TokenVisitor {
-    type Value = TokenObject<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a token object or null")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut kind, mut scopes) = (None, None);
-        while let Some(field) = map.next_key()? {
-            match field {
-                TokenField::Kind => once(&mut kind, "kind", &mut map)?,
-                TokenField::Scopes => once(&mut scopes, "scopes", &mut map)?,
-            }
-        }
-        let Some(Text(kind)) = kind else {
-            return Err(Error::missing_field("kind"));
-        };
-        let scopes = scopes.unwrap_or(ScopeStrings::Separated(Cow::Borrowed("")));
+impl<'a> TokenFields<'a> {
+    fn token(self) -> Result<TokenObject<'a>, &'static str> {
         Ok(TokenObject {
-            kind: TokenKind::from_name(&kind),
-            scopes,
+            kind: TokenKind::from_name(&self.kind.0),
+            scopes: self.scopes,
         })
     }
 }
 
-/// Reads a field's value. Fails if the field was already read.
-fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
-    slot: &mut Option<T>,
-    name: &'static str,
-    map: &mut A,
-) -> Result<(), A::Error> {
-    if slot.is_some() {
-        return Err(Error::duplicate_field(name));
-    }
-    *slot = Some(map.next_value()?);
-    Ok(())
-}
-
 /// A string, borrowed from the line if it has no escapes.
-struct Text<'a>(Cow<'a, str>);
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for RequestLine<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(TextVisitor).map(Text)
+        deserializer.deserialize_map(Object("a request object", RequestFields::line))
     }
 }
 
-struct TextVisitor;
+impl<'de: 'a, 'a> Deserialize<'de> for TokenObject<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Object("a token object or null", TokenFields::token))
+    }
+}
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Cow<'de, str>;
+/// What is expected, and what its fields mean. Serde's own reader of a struct accepts an array as well.
+struct Object<F, T>(&'static str, fn(F) -> Result<T, &'static str>);
+
+impl<'de, F: Deserialize<'de>, T> Visitor<'de> for Object<F, T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
+        f.write_str(self.0)
     }
 
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        let fields = F::deserialize(MapAccessDeserializer::new(map))?;
+        self.1(fields).map_err(Error::custom)
     }
 }
 
-impl<'de> Deserialize<'de> for ScopeStrings<'de> {
+impl Default for ScopeStrings<'_> {
+    fn default() -> Self {
+        Self::Separated(Cow::Borrowed(""))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for ScopeStrings<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ScopesVisitor)
     }
@@ -314,13 +272,11 @@ impl<'de> Visitor<'de> for ScopesVisitor {
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        TextVisitor
-            .visit_borrowed_str(text)
-            .map(ScopeStrings::Separated)
+        Ok(ScopeStrings::Separated(Cow::Borrowed(text)))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        TextVisitor.visit_str(text).map(ScopeStrings::Separated)
+        Ok(ScopeStrings::Separated(Cow::Owned(text.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
