@@ -1,5 +1,6 @@
 //! Writes a run down: `record/<date>-<cpu>.csv` with every figure, `.md` to read, `.svg` to look at.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -78,78 +79,73 @@ pub fn write(
     Ok(())
 }
 
-/// One figure a line.
+/// A line for each contestant on each stream, a column for each figure.
 fn csv(measures: &Measures) -> String {
-    let mut csv = String::from("measure,unit,table,stream,contestant,value\n");
+    let mut columns: Vec<String> = Vec::new();
+    let mut lines: Vec<(String, BTreeMap<usize, f64>)> = Vec::new();
+    let mut lines_of = HashMap::new();
+    let mut add = |of: [&str; 3], what: &str, unit: &str, value: f64| {
+        let name = format!("{what} ({unit})");
+        let column = columns.iter().position(|column| *column == name);
+        let column = column.unwrap_or_else(|| {
+            columns.push(name);
+            columns.len() - 1
+        });
+        let line = *lines_of.entry(of.join(",")).or_insert_with_key(|of| {
+            lines.push((of.clone(), BTreeMap::new()));
+            lines.len() - 1
+        });
+        lines[line].1.insert(column, value);
+    };
     for row in &measures.rows {
-        let mut line = |measure: &str, unit: &str, value: f64| {
-            let (table, stream, who) = (&row.table, &row.stream, &row.contestant);
-            writeln!(csv, "{measure},{unit},{table},{stream},{who},{value:.4}").unwrap();
-        };
-        line("min", "ns/request", row.min);
-        line("median", "ns/request", row.median);
-        line("orbgate_set_over_this", "ratio", row.set_ratio);
-        line("orbgate_text_over_this", "ratio", row.text_ratio);
-        line("rounds", "count", row.rounds as f64);
-        line("requests_a_round", "count", row.part as f64);
-        line("requests", "count", row.requests as f64);
-        line("answers_that_differ", "count", row.differ as f64);
-    }
-    for pace in &measures.paces {
-        let (table, stream, than, ratio) = (&pace.table, &pace.stream, &pace.than, pace.ratio);
-        writeln!(
-            csv,
-            "over_hits_of_{than},ratio,{table},{stream},orbgate-set,{ratio:.4}"
-        )
-        .unwrap();
+        let of = [&*row.table, &*row.stream, &*row.contestant];
+        add(of, "min", "ns/request", row.min);
+        add(of, "median", "ns/request", row.median);
+        add(of, "orbgate_set_over_this", "ratio", row.set_ratio);
+        add(of, "orbgate_text_over_this", "ratio", row.text_ratio);
+        add(of, "rounds", "count", row.rounds as f64);
+        add(of, "requests_a_round", "count", row.part as f64);
+        add(of, "requests", "count", row.requests as f64);
+        add(of, "answers_that_differ", "count", row.differ as f64);
     }
     for row in &measures.allocations {
-        let (table, stream, who, each) = (&row.table, &row.stream, &row.contestant, row.each);
-        writeln!(
-            csv,
-            "allocations,count/request,{table},{stream},{who},{each:.4}"
-        )
-        .unwrap();
+        let of = [&*row.table, &*row.stream, &*row.contestant];
+        add(of, "allocations", "count/request", row.each);
+    }
+    for pace in &measures.paces {
+        let of = [&*pace.table, &*pace.stream, "orbgate-set"];
+        add(
+            of,
+            &format!("over_hits_of_{}", pace.than),
+            "ratio",
+            pace.ratio,
+        );
     }
     for (table, row) in &measures.threads {
-        let who = &row.contestant;
-        writeln!(
-            csv,
-            "two_threads_over_one_best,ratio,{table},hits,{who},{:.4}",
-            row.best
-        )
-        .unwrap();
-        writeln!(
-            csv,
-            "two_threads_over_one_median,ratio,{table},hits,{who},{:.4}",
-            row.median
-        )
-        .unwrap();
+        let of = [&**table, "hits", &*row.contestant];
+        add(of, "two_threads_over_one_best", "ratio", row.best);
+        add(of, "two_threads_over_one_median", "ratio", row.median);
     }
     for (table, row) in &measures.loads {
-        writeln!(
-            csv,
-            "load_min,ms,{table},,{},{:.4}",
-            row.contestant, row.min
-        )
-        .unwrap();
-        writeln!(
-            csv,
-            "load_median,ms,{table},,{},{:.4}",
-            row.contestant, row.median
-        )
-        .unwrap();
+        let of = [&**table, "", &*row.contestant];
+        add(of, "load_min", "ms", row.min);
+        add(of, "load_median", "ms", row.median);
     }
     for row in &measures.tokens {
-        let (algorithm, who) = (row.algorithm, row.contestant);
-        let figures = [
-            ("min", "us/token", row.min),
-            ("median", "us/token", row.median),
-            ("orbgate_over_this", "ratio", row.ratio),
-        ];
-        for (what, unit, figure) in figures {
-            writeln!(csv, "{what},{unit},tokens,{algorithm},{who},{figure:.4}").unwrap();
+        let of = ["tokens", row.algorithm, row.contestant];
+        add(of, "min", "us/token", row.min);
+        add(of, "median", "us/token", row.median);
+        add(of, "orbgate_over_this", "ratio", row.ratio);
+    }
+    let mut csv = format!("table,stream,contestant,{}\n", columns.join(","));
+    for (of, figures) in &lines {
+        csv.push_str(of);
+        for column in 0..columns.len() {
+            let figure = figures.get(&column);
+            let figure = figure.map_or_else(String::new, |figure| format!("{figure:.4}"));
+            write!(csv, ",{figure}").unwrap();
         }
+        csv.push('\n');
     }
     csv
 }

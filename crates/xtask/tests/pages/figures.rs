@@ -185,9 +185,20 @@ impl Record {
     fn read(stem: &str) -> Self {
         let file = |end| crate::root().join(format!("benches/record/{stem}.{end}"));
         let (text, csv) = (crate::read(&file("md")), crate::read(&file("csv")));
-        let figures = csv.lines().filter_map(|row| {
-            let (key, figure) = row.rsplit_once(',')?;
-            Some((key.replace(",ns/request,", ","), figure.parse().ok()?))
+        let (head, rows) = csv.split_once('\n').unwrap();
+        let columns: Vec<_> = head.split(',').skip(3).collect();
+        let figures = rows.lines().flat_map(|row| {
+            let cells: Vec<_> = row.splitn(4, ',').collect();
+            let (of, figures) = (cells[..3].join(","), cells[3].split(','));
+            let figure = move |(column, figure): (&&str, &str)| {
+                let measure = column.strip_suffix(" (ns/request)")?;
+                Some((format!("{measure},{of}"), figure.parse().ok()?))
+            };
+            columns
+                .iter()
+                .zip(figures)
+                .filter_map(figure)
+                .collect::<Vec<_>>()
         });
         let goals = text.lines().skip_while(|line| *line != "## Goals").skip(1);
         let goals = goals.take_while(|line| !line.starts_with("## "));
