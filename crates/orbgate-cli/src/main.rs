@@ -13,6 +13,7 @@ mod complete;
 mod decide;
 mod diff;
 mod explain;
+mod explore;
 mod fail_on;
 mod fmt;
 mod git;
@@ -105,6 +106,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Show all scopes and routes, with orbs and token kinds
     Table(table::Arguments),
+    /// Show a policy in the browser: decisions, routes, and what a change opens
+    Explore(explore::Arguments),
     /// Run the language server for editors: errors, lint, hover, formatting
     Lsp(lsp::Arguments),
     /// Start the gateway for nginx, HAProxy, Caddy, Traefik and Envoy
@@ -151,6 +154,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Token(arguments) => token::run(arguments),
         // Requests and records are the same for every policy.
         Command::Validate(arguments) => validate::run(arguments),
+        // It decides in the browser.
+        Command::Explore(arguments) => explore::run(arguments),
         // Its policies come from the editor.
         Command::Lsp(_) => lsp::run(),
         // Its files are named in its configuration.
@@ -177,6 +182,9 @@ impl Command {
             Self::Who(arguments) => return vec![&arguments.tokens],
             Self::Token(arguments) => return arguments.files(),
             Self::Diff(arguments) => return arguments.files(),
+            Self::Explore(arguments) => {
+                return arguments.file.iter().map(PathBuf::as_path).collect();
+            }
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
             Self::Init(_) | Self::Table(_) | Self::Lsp(_) | Self::Serve(_) => return Vec::new(),
@@ -198,6 +206,7 @@ const WITHOUT_POLICY: &[&str] = &[
     "fmt",
     "openapi",
     "review",
+    "explore",
     "lsp",
     "serve",
     "completions",

@@ -22,7 +22,7 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use crate::kit::outcome::settled;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::{conformance, go, java, python, wasm};
+use crate::language::{conformance, explorer, go, java, python, wasm};
 use crate::measure::{bench, processors};
 use crate::release::{dist, install, msrv, release_check, tree};
 use crate::test::record::Records;
@@ -83,6 +83,8 @@ enum Command {
     Docs(docs::Docs),
     /// Builds the WebAssembly modules: the C ABI, for the languages that carry it, and what answers questions
     Wasm,
+    /// Builds the explorer, and the command `orbgate` that serves it
+    Explorer,
     /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
     Go,
 }
@@ -130,6 +132,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Msrv => settled(msrv::run(&project)?),
         Command::Docs(docs) => docs.run(&project),
         Command::Wasm => settled(wasm::run(&project)?),
+        Command::Explorer => settled(explorer::run(&project)?),
         Command::Go => settled(go::engines(&project)?),
     }
 }

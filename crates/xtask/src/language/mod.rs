@@ -3,6 +3,7 @@
 pub(crate) mod c;
 pub(crate) mod cases;
 pub(crate) mod conformance;
+pub(crate) mod explorer;
 pub(crate) mod go;
 pub(crate) mod java;
 pub(crate) mod library;

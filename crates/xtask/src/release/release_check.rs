@@ -18,7 +18,7 @@ pub(crate) struct ReleaseCheck {
 }
 
 /// What states the version, or takes it from there, as it is written.
-const STATED: [(&str, &str); 12] = [
+const STATED: [(&str, &str); 13] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \"@\""),
     ("CHANGELOG.md", "\n## @ "),
     (
@@ -43,6 +43,7 @@ const STATED: [(&str, &str); 12] = [
         "crates/orbgate-wasm/npm/package.json",
         "\n  \"version\": \"@\"",
     ),
+    ("explorer/package.json", "\n  \"version\": \"@\""),
     ("bindings/python/pyproject.toml", "dynamic = [\"version\"]"),
     ("policy/README.md", "/raw/v@/policy/policy.schema.json"),
     ("Cargo.toml", "[workspace.package]\nversion = \"@\""),
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(versions(&root, version).unwrap(), Vec::<String>::new());
         let behind = versions(&root, "7.0.0").unwrap();
         let crates = manifest.matches("path = \"crates/").count();
-        assert_eq!(behind.len(), 14 + crates, "{behind:?}");
+        assert_eq!(behind.len(), 16 + crates, "{behind:?}");
     }
 
     #[test]

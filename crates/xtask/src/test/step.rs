@@ -8,7 +8,7 @@ use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
 use crate::kit::{setup, skipped};
 use crate::language::library::COMMAND;
-use crate::language::{c, conformance, go, java, node, python, wasm};
+use crate::language::{c, conformance, explorer, go, java, node, python, wasm};
 use crate::measure::{instructions, processors};
 use crate::release::dist::{self, Form};
 use crate::release::{install, msrv, tree};
@@ -78,6 +78,8 @@ pub(crate) enum Step {
     Race,
     /// The gateway decides with the tokens of a real Keycloak, from its discovery document to a change of its keys
     Keycloak,
+    /// The explorer in a real browser: the cases, hostile targets, links, `orbgate explore`; axe-core, light and dark
+    Explorer,
     /// Everything with `unsafe`, under Miri
     Miri,
     /// Reloads and gates under ThreadSanitizer
@@ -135,9 +137,12 @@ impl Step {
             }
             Self::GoModule | Self::Dist | Self::Aarch64 => When::IfChanged,
             Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
-            Self::Frameworks | Self::Deny | Self::Keycloak | Self::Soak | Self::Mutants => {
-                When::Assure
-            }
+            Self::Frameworks
+            | Self::Deny
+            | Self::Keycloak
+            | Self::Explorer
+            | Self::Soak
+            | Self::Mutants => When::Assure,
         }
     }
 
@@ -147,7 +152,7 @@ impl Step {
                 Lane::Languages
             }
             Self::Gateway | Self::Gates | Self::Frameworks => Lane::Quiet,
-            Self::Mutants | Self::Soak | Self::Pythons => Lane::Quiet,
+            Self::Mutants | Self::Soak | Self::Pythons | Self::Explorer => Lane::Quiet,
             _ => Lane::Cargo,
         }
     }
@@ -208,6 +213,13 @@ impl Step {
             Self::Pythons => &["bindings/python", "crates/orbgate-python"],
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
             Self::Keycloak => &["crates/orbgate-gateway", "crates/orbgate-token/src"],
+            Self::Explorer => &[
+                "explorer",
+                "crates/orbgate-wasm",
+                "crates/orbgate-analysis/src",
+                "crates/orbgate-cli/src/explore",
+                "policy",
+            ],
             Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
             Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src"],
             Self::Mutants => &["crates/*/src/*", ".cargo/mutants.toml"],
@@ -337,6 +349,7 @@ impl Step {
                     "cargo test {WORKSPACE} --test gateway keycloak:: -- --ignored"
                 )])
             }),
+            Self::Explorer => explorer::test(project),
             Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
             Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
             Self::Soak => step(|| {

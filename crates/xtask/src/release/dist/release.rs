@@ -10,7 +10,7 @@ use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::cases::{CASES, count_cases};
 use crate::language::library::{Built, COMMAND, Profile};
-use crate::language::wasm;
+use crate::language::{explorer, wasm};
 use crate::release::install;
 
 /// The processors, as Rust, rpm and Java say them, and the C libraries.
@@ -121,6 +121,11 @@ impl<'a> Release<'a> {
 
     /// Builds the command for every processor, with all that it needs in it.
     pub(super) fn build_commands(&self) -> Result<()> {
+        // The other steps build the command without the explorer.
+        let page = match self.quick {
+            true => String::new(),
+            false => explorer::page(self.project)?.display().to_string(),
+        };
         for arch in &self.arches {
             let folder = match self.quick {
                 // As the other steps build it.
@@ -129,8 +134,8 @@ impl<'a> Release<'a> {
                     self.project.target.join("debug")
                 }
                 false => {
-                    self.cargo("build -p orbgate-cli --all-features", arch, "musl", "")
-                        .run()?;
+                    let build = self.cargo("build -p orbgate-cli --all-features", arch, "musl", "");
+                    build.env(explorer::VARIABLE, page.as_str()).run()?;
                     let folder = target(arch, "musl");
                     self.project.target.join(folder).join(PROFILE)
                 }

@@ -1,0 +1,110 @@
+// The decision: what it is and why, and what would have made it another one.
+import type { About, Explained } from "./protocol.js";
+import type { Call } from "./state.js";
+import { type Places, charge, why } from "./words.js";
+
+interface Properties {
+  explained: Explained | null;
+  /** The same call under the policy to compare with. */
+  other: Explained | null;
+  about: About;
+  call: Call;
+  places: Places | null;
+  /** What is shown is not yet of what was typed. */
+  busy: boolean;
+  reveal(line: number, column: number): void;
+  change(call: Call): void;
+  keep(): void;
+}
+
+export function Decision({ explained, other, about, call, places, busy, reveal, change, keep }: Properties) {
+  if (explained === null) {
+    return <div class="decision idle" role="status" aria-busy={busy}><p>The policy has errors. While it has, nothing is decided.</p></div>;
+  }
+  const allowed = explained.decision === "allow";
+  const location = places?.of(explained) ?? null;
+  const { scope } = explained;
+  const mayAdd = explained.reason === "scope_missing" && scope !== null && !call.scopes.includes(scope);
+  const step = explained.missing_step === null ? undefined : about.missing_steps[explained.missing_step];
+  return (
+    <div class={`decision ${allowed ? "allow" : "deny"}`} aria-busy={busy}>
+      <div role="status" aria-live="polite">
+        <p class="verdict"><span class="sign" aria-hidden="true">{allowed ? "✓" : "✕"}</span> {allowed ? "Allowed" : `Denied with ${explained.status}`}</p>
+        {why(explained, about).map((sentence) => <p class="why"><Ticked text={sentence} /></p>)}
+      </div>
+      {explained.in_order !== undefined && <InOrder target={call.target} bytes={explained.in_order} />}
+      {step !== undefined && explained.reason === "scope_missing" && <p class="quiet">Which step is missing: {step}.</p>}
+      <dl class="facts">
+        {explained.route !== null && <div><dt>Route</dt><dd><code>{explained.route}</code></dd></div>}
+        {scope !== null && <div><dt>Scope</dt><dd><code>{scope}</code></dd></div>}
+        <div><dt>Charge</dt><dd>{charge(explained)}</dd></div>
+        {explained.api !== null && <div><dt>Api</dt><dd><code>{explained.api}</code></dd></div>}
+        <div><dt>Reason</dt><dd><code>{explained.reason}{explained.detail === null ? "" : ` · ${explained.detail}`}</code></dd></div>
+        {location !== null && (
+          <div><dt>Policy</dt><dd><button class="link" onClick={() => reveal(location.line, location.column)}>line {location.line}</button></dd></div>
+        )}
+      </dl>
+      <p class="actions">
+        {mayAdd && <button onClick={() => change({ ...call, scopes: [...call.scopes, scope] })}>Add <code>{scope}</code> to the token</button>}
+        <button onClick={keep}>Keep as a test case</button>
+      </p>
+      {other !== null && (
+        <p class={`other ${other.decision}`}>
+          With the second policy: <strong>{other.decision === "allow" ? "allowed" : `denied with ${other.status}`}</strong>, <code>{other.reason}</code>
+          {other.decision === "allow" && <>. Charge: {charge(other)}</>}
+        </p>
+      )}
+      {explained.near !== undefined && explained.near.length > 0 && (
+        <section class="near" aria-labelledby="near">
+          <h3 id="near">Routes that nearly decide it</h3>
+          <ul>
+            {explained.near.map(({ route, location: at, why: reason, meant }) => (
+              <li>
+                <button class="link" onClick={() => reveal(at.line, at.column)}><code>{route}</code></button>
+                <span>: <Ticked text={reason} />. </span>
+                {meant !== null && <button onClick={() => change({ ...call, target: meant })}>Use <code>{meant}</code></button>}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {explained.rules !== undefined && <Rules rules={explained.rules} about={about} />}
+    </div>
+  );
+}
+
+/** Text with code in backticks. */
+export function Ticked({ text }: { text: string }) {
+  return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
+}
+
+const SHOWN = 60;
+
+/** Where a target stops being in order. */
+function InOrder({ target, bytes }: { target: string; bytes: number }) {
+  const encoded = new TextEncoder().encode(target);
+  const decode = (part: Uint8Array) => new TextDecoder().decode(part);
+  const [before, behind] = [decode(encoded.subarray(0, bytes)), decode(encoded.subarray(bytes))];
+  return (
+    <p class="target">
+      <code>{before.length > SHOWN ? `…${before.slice(-SHOWN)}` : before}</code>
+      <code><mark>{behind === "" ? "here it ends" : behind.slice(0, SHOWN)}{behind.length > SHOWN ? "…" : ""}</mark></code>
+    </p>
+  );
+}
+
+const STATES = { pass: "in order", fail: "broken", not_reached: "not reached" };
+
+function Rules({ rules, about }: { rules: NonNullable<Explained["rules"]>; about: About }) {
+  const passed = rules.filter((rule) => rule.state === "pass").length;
+  return (
+    <details class="rules">
+      <summary>{passed} of {rules.length} rules of a target are kept</summary>
+      <ul>
+        {rules.map((rule) => (
+          <li class={rule.state}><span class="number">{rule.rule}</span> <span><Ticked text={about.details[rule.detail] ?? rule.detail} /></span> <em>{STATES[rule.state]}</em></li>
+        ))}
+      </ul>
+    </details>
+  );
+}

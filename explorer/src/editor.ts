@@ -1,0 +1,149 @@
+// The editor of a policy: CodeMirror with what the engine found in the text. Tab leaves it.
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { yaml } from "@codemirror/lang-yaml";
+import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic as Mark, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { Annotation, EditorState, StateEffect, StateField, type Text } from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+import { complete } from "./complete.js";
+import type { Read } from "./protocol.js";
+import { hasToken } from "./secret.js";
+
+/** A text that comes from elsewhere than the keyboard. */
+const Loaded = Annotation.define<boolean>();
+
+const light = StateEffect.define<number | null>();
+
+/** The line that decides. */
+const lit = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    let moved = marks.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (effect.is(light)) {
+        const { doc } = transaction.state;
+        const there = effect.value !== null && effect.value >= 1 && effect.value <= doc.lines;
+        moved = there ? Decoration.set([Decoration.line({ class: "cm-deciding" }).range(doc.line(effect.value).from)]) : Decoration.none;
+      }
+    }
+    return moved;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+const colours = HighlightStyle.define([
+  { tag: [tags.definition(tags.propertyName), tags.propertyName], class: "tok-key" },
+  { tag: [tags.string, tags.content], class: "tok-text" },
+  { tag: [tags.number, tags.bool, tags.keyword], class: "tok-value" },
+  { tag: [tags.lineComment, tags.comment], class: "tok-comment" },
+  { tag: [tags.punctuation, tags.separator, tags.meta], class: "tok-mark" },
+]);
+
+const nonce = document.querySelector<HTMLMetaElement>("meta[name=orbgate-nonce]")?.content ?? "";
+
+/** A longer document has no colours, which would take longer than a frame. */
+const MOST_COLOURED = 2_000_000;
+
+export interface Editor {
+  text(): string;
+  replace(text: string): void;
+  mark(read: Read): void;
+  light(line: number | null): void;
+  reveal(line: number, column: number): void;
+  focus(): void;
+  close(): void;
+}
+
+export function edit(parent: HTMLElement, label: string, text: string, changed: (typed: boolean) => void, refused: () => void): Editor {
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        EditorView.cspNonce.of(nonce),
+        lineNumbers(),
+        history(),
+        drawSelection(),
+        bracketMatching(),
+        closeBrackets(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        autocompletion({ override: [complete], activateOnTyping: true }),
+        lintGutter(),
+        lit,
+        text.length < MOST_COLOURED ? [yaml(), syntaxHighlighting(colours)] : [],
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
+        // No Tab: it leaves the editor.
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+        EditorState.changeFilter.of((transaction) => {
+          if (!transaction.docChanged || transaction.annotation(Loaded) === true || !bringsToken(transaction.changes, transaction.newDoc)) {
+            return true;
+          }
+          queueMicrotask(refused);
+          return false;
+        }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) {
+            changed(update.transactions.every((transaction) => transaction.annotation(Loaded) !== true));
+          }
+        }),
+      ],
+    }),
+  });
+  return {
+    text: () => view.state.doc.toString(),
+    replace(insert) {
+      const { doc } = view.state;
+      if (doc.length !== insert.length || doc.toString() !== insert) {
+        view.dispatch({ changes: { from: 0, to: doc.length, insert }, annotations: Loaded.of(true) });
+      }
+    },
+    mark({ diagnostics, findings }) {
+      const { doc } = view.state;
+      const errors = diagnostics.map(({ location, message }): Mark => ({ ...word(doc, location.line, location.column), severity: "error", message }));
+      const found = findings.filter((finding) => finding.suppressed === null).map(({ location, message, level, code }): Mark => ({
+        ...word(doc, location.line, location.column),
+        severity: level === "note" ? "info" : level,
+        source: code,
+        message,
+      }));
+      // CodeMirror draws each of them.
+      view.dispatch(setDiagnostics(view.state, [...errors, ...found].slice(0, 200)));
+    },
+    light(line) {
+      const { doc } = view.state;
+      const there = line !== null && line >= 1 && line <= doc.lines;
+      // Under a person's cursor nothing moves.
+      const scroll = there && !view.hasFocus ? [EditorView.scrollIntoView(doc.line(line).from, { y: "center" })] : [];
+      view.dispatch({ effects: [light.of(line), ...scroll] });
+    },
+    reveal(line, column) {
+      const { from } = word(view.state.doc, line, column);
+      view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    close: () => view.destroy(),
+  };
+}
+
+/** Only lines that a change touches are searched, so a key stroke costs one line. */
+function bringsToken(changes: { iterChangedRanges(f: (fromA: number, toA: number, fromB: number, toB: number) => void): void }, doc: Text): boolean {
+  let found = false;
+  changes.iterChangedRanges((_fromA, _toA, from, to) => {
+    found ||= to > from && hasToken(doc.sliceString(doc.lineAt(from).from, doc.lineAt(to).to));
+  });
+  return found;
+}
+
+/** The word at a location; the engine counts characters, and CodeMirror UTF-16. */
+function word(doc: Text, number: number, column: number): { from: number; to: number } {
+  const line = doc.line(Math.min(Math.max(number, 1), doc.lines));
+  const before = Array.from(line.text.slice(0, 4 * column)).slice(0, column - 1).join("").length;
+  const length = /^[^\s,\]}#]+/.exec(line.text.slice(before, before + 300))?.[0].length ?? 0;
+  return { from: line.from + before, to: line.from + before + length };
+}

@@ -1,0 +1,72 @@
+// Answers in words.
+import type { About, Explained, Table } from "./protocol.js";
+
+type Api = Table["apis"][number];
+export type Orbs = Api["scopes"][number]["orbs"];
+export type ScopeRow = Api["scopes"][number];
+export type RouteRow = ScopeRow["routes"][number];
+
+export const upper = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const count = (number: number, one: string, many = `${one}s`) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+
+/** What a call costs. */
+export function cost(orbs: Orbs): string {
+  if (orbs === null) {
+    return "not stated";
+  }
+  if (!orbs.consumes) {
+    return "free";
+  }
+  return orbs.amount === null ? "orbs" : `${orbs.amount.toLocaleString("en")} ${orbs.amount === 1n ? "orb" : "orbs"}`;
+}
+
+export function charge(explained: Explained): string {
+  const charged = explained.orbs ?? explained.orbs_if_allowed ?? null;
+  const [start, bonus] = explained.orbs === null ? ["If it were allowed: ", ""] : ["", charged?.bonus_allowed === true ? "; bonus orbs may be used" : ""];
+  if (charged === null) {
+    return explained.decision === "allow" ? "The policy doesn’t state it" : "Nothing, because it is denied";
+  }
+  const amount = !charged.consumes ? "free" : charged.amount === null ? "orbs, and the policy states no amount" : cost(charged);
+  return upper(`${start}${amount}${bonus}`);
+}
+
+/** Why, as sentences. */
+export function why(explained: Explained, about: About): string[] {
+  const sentence = (text: string | undefined) => (text === undefined ? [] : [`${upper(text)}.`]);
+  return [
+    ...sentence(about.reasons[explained.reason]),
+    ...(explained.detail === null ? [] : sentence(about.details[explained.detail])),
+  ];
+}
+
+/** Where the policy has a route or, without one, a scope. */
+export class Places {
+  readonly routes = new Map<string, RouteRow>();
+  readonly #templates = new Map<string, RouteRow>();
+  readonly #scopes = new Map<string, ScopeRow>();
+  readonly scopes: string[];
+
+  constructor(readonly table: Table) {
+    for (const api of table.apis) {
+      for (const scope of api.scopes) {
+        this.#scopes.set(`${api.name} ${scope.scope}`, scope);
+        for (const route of scope.routes) {
+          this.routes.set(route.route, route);
+          this.#templates.set(route.template, this.#templates.get(route.template) ?? route);
+        }
+      }
+    }
+    this.scopes = [...new Set(table.apis.flatMap((api) => api.scopes.map((scope) => scope.scope)))];
+  }
+
+  of({ route, api, scope }: { route: string | null; api: string | null; scope: string | null }) {
+    const found = route === null
+      ? this.#scopes.get(`${api} ${scope}`)
+      : this.routes.get(route) ?? this.#templates.get(route);
+    return found?.location ?? null;
+  }
+}
+
+/** A target that a template decides. */
+export const sample = (template: string) => template.replaceAll(/\{[^}]*\}/g, "1");
