@@ -15,6 +15,7 @@ const README: &str = include_str!("../README.md");
 
 mod service {
     #![allow(dead_code, reason = "the program binds a port")]
+    #![expect(clippy::std_instead_of_core, reason = "written as in a program")]
     include!("readme/service.rs");
 
     pub(super) fn made(issuer: &TestIssuer) -> Router {
@@ -23,6 +24,7 @@ mod service {
 }
 
 mod recipes {
+    #![expect(clippy::std_instead_of_core, reason = "written as in a program")]
     include!("readme/recipes.rs");
 
     pub(super) fn made(verifier: impl VerifyToken) -> Router {

@@ -40,6 +40,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.logging.LogRecord;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -518,11 +519,15 @@ class GateTest {
             FutureTask<Answer> asks = new FutureTask<>(() -> waits.ask(get(ORBS, reader)));
             new Thread(asks).start();
             isAsked.await();
+            long asked = System.nanoTime();
+            // A thread waits for keys during the first second of a fetch. A busy machine might need longer for what follows.
+            BooleanSupplier isLate = () -> System.nanoTime() - asked >= TimeUnit.SECONDS.toNanos(1);
             // Callers that go away make room: as many as ever may wait.
             for (int gone = 0; gone < 1_100; gone++) {
                 Thread.currentThread().interrupt();
-                assertEquals(403, waits.ask(get(ORBS, reader)).httpStatus());
-                assertTrue(Thread.interrupted());
+                int status = waits.ask(get(ORBS, reader)).httpStatus();
+                assertTrue(status == 403 || (status == 401 && isLate.getAsBoolean()), "status " + status);
+                assertTrue(Thread.interrupted() || isLate.getAsBoolean());
             }
             Thread late = new Thread(() -> waits.ask(get(ORBS, reader)));
             late.start();
@@ -530,7 +535,7 @@ class GateTest {
             while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
                 state = late.getState();
             }
-            assertEquals(Thread.State.TIMED_WAITING, state);
+            assertTrue(state == Thread.State.TIMED_WAITING || isLate.getAsBoolean());
             try (Engine next = Engine.fromYaml(EngineTest.POLICY)) {
                 policy.store(next);
                 mayAnswer.countDown();
