@@ -506,3 +506,16 @@ export interface CallerDecision {
   /** The decision. */
   readonly decision: PolicyDecision;
 }
+
+/** Each question with its arguments and its answer. */
+export interface Questions {
+  readonly check: readonly [CheckArguments, Checks];
+  readonly diff: readonly [DiffArguments, Comparison];
+  readonly explain: readonly [ExplainArguments, Explanation];
+  readonly lint: readonly [LintArguments, Lints];
+  readonly needs: readonly [NeedsArguments, Needs];
+  readonly reach: readonly [ReachArguments, Reach];
+  readonly table: readonly [TableArguments, Table];
+  readonly unused: readonly [UnusedArguments, Usage];
+  readonly who: readonly [WhoArguments, Callers];
+}

@@ -1,9 +1,9 @@
 // Cases as a test file, which `orbgate test` reads.
-import type { Explained } from "./protocol.js";
+import type { Explanation } from "./protocol.js";
 import type { Call, Case } from "./state.js";
 
 /** The cell that says what a decision is. */
-export function expected(decision: Explained): string {
+export function expected(decision: Explanation): string {
   const words = [decision.detail ?? decision.reason];
   if (decision.decision === "allow") {
     const { orbs } = decision;

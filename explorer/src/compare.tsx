@@ -1,13 +1,13 @@
 // What if: what a second policy changes, each change with a call that shows it.
-import type { Answered, Compared, RequestWithToken } from "./protocol.js";
+import type { Answered, Comparison, Request } from "./protocol.js";
 import { cost, count } from "./words.js";
 
-type Change = Compared["changes"][number];
+type Change = Comparison["changes"][number];
 
 /** Changes of a kind that are shown at once. */
 const MOST = 40;
 
-const KINDS: [name: string, about: string, of: (change: Change) => RequestWithToken | null | undefined][] = [
+const KINDS: [name: string, about: string, of: (change: Change) => Request | null | undefined][] = [
   ["Wider", "allowed to more callers", (change) => change.wider],
   ["Cheaper", "the same call consumes less", (change) => (change.cost === "less" ? change.payer : null)],
   ["Costlier", "the same call consumes more", (change) => (change.cost === "more" ? change.payer : null)],
@@ -15,7 +15,7 @@ const KINDS: [name: string, about: string, of: (change: Change) => RequestWithTo
   ["Narrower", "allowed to fewer callers", (change) => change.narrower],
 ];
 
-export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(request: RequestWithToken): void }) {
+export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(request: Request): void }) {
   if (compared === null) {
     return <p class="quiet" role="status">One of the two policies has errors.</p>;
   }
@@ -50,7 +50,7 @@ export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(
               <li>
                 <button onClick={() => ask(request)}>Try</button>
                 <div>
-                  <code>{"scope" in request ? `scope ${request.scope}` : `${request.method} ${request.target}`}</code> <span class="quiet">{carried(request)}</span>
+                  <code>{request.scope !== undefined ? `scope ${request.scope}` : `${request.method} ${request.target}`}</code> <span class="quiet">{carried(request)}</span>
                   <div class="sides">{rule(change.before)} <span aria-label="becomes">→</span> {rule(change.after)}</div>
                 </div>
               </li>
@@ -64,12 +64,11 @@ export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(
   );
 }
 
-function carried({ token }: RequestWithToken): string {
+function carried({ token }: Request): string {
   if (token == null) {
     return "without a token";
   }
-  const scopes = typeof token.scopes === "string" ? token.scopes : (token.scopes ?? []).join(" ");
-  return `${token.kind === "user" ? "a user" : "an organisation"}, ${scopes === "" ? "no scopes" : scopes}`;
+  return `${token.kind === "user" ? "a user" : "an organisation"}, ${token.scopes === "" ? "no scopes" : token.scopes}`;
 }
 
 function rule(side: Change["before"]) {

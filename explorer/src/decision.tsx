@@ -1,12 +1,12 @@
 // The decision: what it is and why, and what would have made it another one.
-import type { About, Explained } from "./protocol.js";
+import type { About, Explanation } from "./protocol.js";
 import type { Call } from "./state.js";
 import { type Places, charge, why } from "./words.js";
 
 interface Properties {
-  explained: Explained | null;
+  explained: Explanation | null;
   /** The same call under the policy to compare with. */
-  other: Explained | null;
+  other: Explanation | null;
   about: About;
   call: Call;
   places: Places | null;
@@ -93,16 +93,16 @@ function InOrder({ target, bytes }: { target: string; bytes: number }) {
   );
 }
 
-const STATES = { pass: "in order", fail: "broken", not_reached: "not reached" };
+const STATES: Record<string, string> = { pass: "in order", fail: "broken", not_reached: "not reached" };
 
-function Rules({ rules, about }: { rules: NonNullable<Explained["rules"]>; about: About }) {
+function Rules({ rules, about }: { rules: NonNullable<Explanation["rules"]>; about: About }) {
   const passed = rules.filter((rule) => rule.state === "pass").length;
   return (
     <details class="rules">
       <summary>{passed} of {rules.length} rules of a target are kept</summary>
       <ul>
         {rules.map((rule) => (
-          <li class={rule.state}><span class="number">{rule.rule}</span> <span><Ticked text={about.details[rule.detail] ?? rule.detail} /></span> <em>{STATES[rule.state]}</em></li>
+          <li class={rule.state}><span class="number">{rule.rule}</span> <span><Ticked text={about.details[rule.detail] ?? rule.detail} /></span> <em>{STATES[rule.state] ?? rule.state}</em></li>
         ))}
       </ul>
     </details>

@@ -107,7 +107,7 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
       const errors = diagnostics.map(({ location, message }): Mark => ({ ...word(doc, location.line, location.column), severity: "error", message }));
       const found = findings.filter((finding) => finding.suppressed === null).map(({ location, message, level, code }): Mark => ({
         ...word(doc, location.line, location.column),
-        severity: level === "note" ? "info" : level,
+        severity: level === "error" || level === "warning" ? level : "info",
         source: code,
         message,
       }));

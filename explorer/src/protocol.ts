@@ -1,7 +1,7 @@
 // What the page and its worker say to each other. A question of a kind that is asked again before it is answered is not answered.
-import type { About, Compared, Diagnostic, Explained, Finding, Linted, Reach, RequestWithToken, Table, Token } from "../../crates/orbgate-wasm/npm/index.js";
+import type { About, Comparison, PolicyDiagnostic, Explanation, LintFinding, LintedFile, Reach, Request, Table, RequestToken } from "../../crates/orbgate-wasm/npm/index.js";
 
-export type { About, Compared, Diagnostic, Explained, Finding, RequestWithToken, Table, Token };
+export type { About, Comparison, PolicyDiagnostic, Explanation, LintFinding, Request, Table, RequestToken };
 
 /** The policy in the editor, and the one to compare it with. */
 export type Slot = "policy" | "other";
@@ -9,25 +9,25 @@ export type Slot = "policy" | "other";
 export interface Asked {
   /** Reads a policy; the engine of the slot is then its own, or none. */
   read: { slot: Slot; text: string };
-  explain: { request: RequestWithToken };
-  reach: { token: Token };
+  explain: { request: Request };
+  reach: { token: RequestToken };
   compare: Record<string, never>;
 }
 
 export interface Read {
   slot: Slot;
   digest: string | null;
-  diagnostics: Diagnostic[];
-  findings: Linted["findings"];
+  diagnostics: PolicyDiagnostic[];
+  findings: LintedFile["findings"];
   table: Table | null;
 }
 
 export interface Answered {
   read: Read;
   /** Null where a policy has errors. */
-  explain: { policy: Explained | null; other: Explained | null };
+  explain: { policy: Explanation | null; other: Explanation | null };
   reach: Reach | null;
-  compare: Compared | { refused: string } | null;
+  compare: Comparison | { refused: string } | null;
 }
 
 export type Kind = keyof Asked;

@@ -1,5 +1,5 @@
 // What a person has typed, and its link: JSON, compressed, in the fragment, which no browser sends to a server.
-import type { RequestWithToken } from "./protocol.js";
+import type { Request } from "./protocol.js";
 import { hasTokenWithin } from "./secret.js";
 
 export type TokenKind = "none" | "user" | "organisation" | "unknown";
@@ -47,23 +47,20 @@ export const FIRST: State = {
 };
 
 /** A call as the engine is asked about it. */
-export function asked(call: Call): RequestWithToken {
+export function asked(call: Call): Request {
   const subject = call.by === "scope" ? { scope: call.scope } : { method: call.method, target: call.target };
-  const token = call.kind === "none" ? null : { kind: call.kind, scopes: call.scopes };
-  return { ...subject, token, allow_bonus_orbs_use: call.bonus };
+  const token = call.kind === "none" ? {} : { token: { kind: call.kind, scopes: call.scopes.join(" ") } };
+  return { ...subject, ...token, allow_bonus_orbs_use: call.bonus };
 }
 
 /** A request of an answer as a person would type it. */
-export function called(request: RequestWithToken): Call {
-  const { token } = request;
-  const scopes = token?.scopes ?? [];
-  const subject = "scope" in request
-    ? { by: "scope" as const, scope: request.scope, method: "GET", target: "/" }
-    : { by: "call" as const, scope: "", method: request.method, target: request.target };
+export function called(request: Request): Call {
+  const { token, scope, method = "GET", target = "/" } = request;
+  const subject = { by: scope === undefined ? "call" as const : "scope" as const, scope: scope ?? "", method, target };
   return {
     ...subject,
     kind: token == null ? "none" : token.kind === "user" || token.kind === "organisation" ? token.kind : "unknown",
-    scopes: typeof scopes === "string" ? scopes.split(" ").filter((scope) => scope !== "") : scopes,
+    scopes: (token?.scopes ?? "").split(" ").filter((held) => held !== ""),
     bonus: request.allow_bonus_orbs_use ?? false,
   };
 }

@@ -1,5 +1,5 @@
 // Answers in words.
-import type { About, Explained, Table } from "./protocol.js";
+import type { About, Explanation, Table } from "./protocol.js";
 
 type Api = Table["apis"][number];
 export type Orbs = Api["scopes"][number]["orbs"];
@@ -21,7 +21,7 @@ export function cost(orbs: Orbs): string {
   return orbs.amount === null ? "orbs" : `${orbs.amount.toLocaleString("en")} ${orbs.amount === 1n ? "orb" : "orbs"}`;
 }
 
-export function charge(explained: Explained): string {
+export function charge(explained: Explanation): string {
   const charged = explained.orbs ?? explained.orbs_if_allowed ?? null;
   const [start, bonus] = explained.orbs === null ? ["If it were allowed: ", ""] : ["", charged?.bonus_allowed === true ? "; bonus orbs may be used" : ""];
   if (charged === null) {
@@ -32,7 +32,7 @@ export function charge(explained: Explained): string {
 }
 
 /** Why, as sentences. */
-export function why(explained: Explained, about: About): string[] {
+export function why(explained: Explanation, about: About): string[] {
   const sentence = (text: string | undefined) => (text === undefined ? [] : [`${upper(text)}.`]);
   return [
     ...sentence(about.reasons[explained.reason]),

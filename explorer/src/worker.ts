@@ -44,8 +44,8 @@ const answers: { [K in Kind]: (given: Asked[K]) => Answered[K] } = {
     try {
       const engine = orbgate.load(text);
       [engines[slot], sources[slot]] = [engine, text];
-      const [linted] = engine.ask("lint", { policy: text }).files;
-      return { slot, digest: engine.policy, diagnostics: [], findings: linted.findings, table: engine.ask("table") };
+      const findings = engine.ask("lint", { policy: text }).files.flatMap((file) => file.findings);
+      return { slot, digest: engine.policy, diagnostics: [], findings, table: engine.ask("table") };
     } catch (error) {
       if (error instanceof OrbgateError && error.status === "invalid_policy") {
         return { slot, digest: null, diagnostics: [...error.diagnostics], findings: [], table: null };

@@ -1,6 +1,6 @@
 //! Questions about one policy that go beyond one decision, for audits.
 
-use orbgate::{Allow, Decision, Engine, Request, Route, Scope, Token};
+use orbgate::{Allow, Decision, Engine, Request, Route, Scope, Scopes, Token};
 
 /// A row of the table: a route with its scope, or a scope without routes in its api.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,11 +50,20 @@ pub fn route_of<'e>(
 
 /// Everything that a token can call, with the orbs that each call consumes, in the order of the policy
 /// file: routes, and scopes without routes, which are decided by scope.
-pub fn reach<'e, 't>(
+pub fn reach<'e>(
     engine: &'e Engine,
-    token: Token<'t>,
-) -> impl Iterator<Item = Allow<'e>> + use<'e, 't> {
+    token: Token<'_>,
+) -> impl Iterator<Item = Allow<'e>> + use<'e> {
+    // Interned once: searching the string for each route would take routes times scopes.
+    let held = match token.scopes {
+        Scopes::Text(text) => engine.scopes(text),
+        Scopes::Set(set) => set.clone(),
+    };
     callable_rows(engine).filter_map(move |row| {
+        let token = Token {
+            kind: token.kind,
+            scopes: Scopes::Set(&held),
+        };
         let decision = match row.route {
             Some(route) => engine.decide_route(route.id(), Some(token), false),
             None => engine.decide_scope(row.scope.name(), Some(token), false),

@@ -1,0 +1,521 @@
+/**
+ * The arguments and the answers of the questions that an engine answers about its policy. Each answer is the JSON of
+ * `orbgate QUESTION --json`.
+ *
+ * Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+ */
+
+/** A position in a file. */
+export interface Position {
+  /** Counted from 1. */
+  readonly line: number;
+  /** In characters, counted from 1. */
+  readonly column: number;
+}
+
+/** What a route or a scope consumes. */
+export interface Orbs {
+  /** Whether it consumes orbs. */
+  readonly consumes: boolean;
+  /** 0 if nothing is consumed, null if the policy states no amount. */
+  readonly amount: bigint | null;
+}
+
+/** What an allowed call consumes. */
+export interface OrbCharge {
+  /** Whether it consumes orbs. */
+  readonly consumes: boolean;
+  /** 0 if nothing is consumed, null if the policy states no amount. */
+  readonly amount: bigint | null;
+  /** Whether the request allows bonus orbs. */
+  readonly bonus_allowed: boolean;
+}
+
+/** A verified token. */
+export interface RequestToken {
+  /** `user` or `organisation`; any other kind is unknown. */
+  readonly kind: string;
+  /** Its scopes, separated by spaces. */
+  readonly scopes: string;
+}
+
+/** A call, or a scope that is asked for without a route. */
+export interface Request {
+  /** The method of a call. */
+  readonly method?: string;
+  /** The target of a call, as it came over the wire. */
+  readonly target?: string;
+  /** The scope, instead of method and target. */
+  readonly scope?: string;
+  /** Its token. Without one the decision is `no_token`. */
+  readonly token?: RequestToken;
+  /** Whether the request allows bonus orbs. */
+  readonly allow_bonus_orbs_use?: boolean;
+}
+
+/** An error or a warning of a policy. */
+export interface PolicyDiagnostic {
+  /** Its position in the file. */
+  readonly location: Position;
+  /** The problem. */
+  readonly message: string;
+}
+
+/** Arguments of `check`. */
+export interface CheckArguments {
+  /** The policy as a YAML document. */
+  readonly policy: string;
+  /** The file's name in the answer. By default `policy.yaml`. */
+  readonly file?: string;
+}
+
+/** Answer of `check`. */
+export interface Checks {
+  /** One for each policy. */
+  readonly files: readonly CheckedFile[];
+}
+
+/** The errors and warnings of a file. */
+export interface CheckedFile {
+  /** Its name. */
+  readonly file: string;
+  /** The policy's digest, null if it has errors. */
+  readonly policy: string | null;
+  /** Its errors. */
+  readonly diagnostics: readonly PolicyDiagnostic[];
+  /** Its warnings. */
+  readonly warnings: readonly PolicyDiagnostic[];
+}
+
+/** Arguments of `lint`. */
+export interface LintArguments {
+  /** The policy as a YAML document. */
+  readonly policy: string;
+  /** The file's name in the answer. By default `policy.yaml`. */
+  readonly file?: string;
+  /** `error`, `warning`, `note` or `off` for each code whose level you change. */
+  readonly levels?: Readonly<Record<string, string>>;
+}
+
+/** Answer of `lint`. */
+export interface Lints {
+  /** One for each policy. */
+  readonly files: readonly LintedFile[];
+}
+
+/** The findings in a file. */
+export interface LintedFile {
+  /** Its name. */
+  readonly file: string;
+  /** The policy's digest, null if it has errors. */
+  readonly policy: string | null;
+  /** Whether all findings are listed. */
+  readonly complete: boolean;
+  /** Its errors. A policy with errors has no findings. */
+  readonly diagnostics: readonly PolicyDiagnostic[];
+  /** Its findings, including suppressed findings. */
+  readonly findings: readonly LintFinding[];
+}
+
+/** Something that looks wrong. */
+export interface LintFinding {
+  /** Its code, as documented in `docs/lint.md`. */
+  readonly code: string;
+  /** `error`, `warning` or `note`. */
+  readonly level: string;
+  /** Its position in the file. */
+  readonly location: Position;
+  /** The problem. */
+  readonly message: string;
+  /** A second position that is part of the problem. */
+  readonly other: Position | null;
+  /** The reason in the comment that suppresses it. */
+  readonly suppressed: string | null;
+}
+
+/** Arguments of `diff`. */
+export interface DiffArguments {
+  /** The new policy as a YAML document. */
+  readonly policy: string;
+  /** The kinds of changes that `fails` counts. By default `wider`, `cheaper` and `other-cost`. */
+  readonly fail_on?: readonly string[];
+}
+
+/** Answer of `diff`. */
+export interface Comparison {
+  /** The digest of the engine's policy. */
+  readonly old: string;
+  /** The digest of the other policy. */
+  readonly new: string;
+  /** `equivalent`, `wider`, `narrower` or `incomparable`. */
+  readonly verdict: string | null;
+  /** Whether any call is allowed to more callers. */
+  readonly widens: boolean;
+  /** Whether everything was compared. It's true in every answer. */
+  readonly complete: boolean;
+  /** How many changes are not listed. */
+  readonly left_out: number;
+  /** The changes, widening changes first. */
+  readonly changes: readonly PolicyChange[];
+  /** How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out. */
+  readonly fails: readonly string[];
+}
+
+/** A call that the two policies decide differently. */
+export interface PolicyChange {
+  /** The call, without a token. */
+  readonly asked: Request;
+  /** The rule that decides it in the engine's policy. */
+  readonly before: DecidingRule | null;
+  /** The rule that decides it in the other policy. */
+  readonly after: DecidingRule | null;
+  /** A call that only the other policy allows. */
+  readonly wider: Request | null;
+  /** A call that only the engine's policy allows. */
+  readonly narrower: Request | null;
+  /** `less`, `more`, or `unknown` if an amount is not stated. */
+  readonly cost: string | null;
+  /** A call whose cost changes. */
+  readonly payer: Request | null;
+  /** Whether the route or scope that decided it is gone. */
+  readonly removed: boolean;
+}
+
+/** The route or scope that decides a call. */
+export interface DecidingRule {
+  /** The route, null if a scope was asked for. */
+  readonly route: string | null;
+  /** The scope that it needs. */
+  readonly scope: string;
+  /** What it consumes, null if the policy doesn't state it. */
+  readonly orbs: Orbs | null;
+  /** What the policy says about organisations' tokens, if the scope applies only to users' tokens. */
+  readonly organisation: string | null;
+  /** The rule's position in the file. */
+  readonly location: Position;
+}
+
+/** Arguments of `explain`. */
+export interface ExplainArguments {
+  /** The call. */
+  readonly request: Request;
+  /** The scopes that the application declared, if you know them, separated by spaces. */
+  readonly declared?: string;
+  /** The scopes that the application requested, if you know them, separated by spaces. */
+  readonly requested?: string;
+}
+
+/** A decision. */
+export interface PolicyDecision {
+  /** `allow` or `deny`. */
+  readonly decision: string;
+  /** The HTTP status of a denial. */
+  readonly status: number | null;
+  /** The reason, such as `scope_missing`. */
+  readonly reason: string;
+  /** The rule that a malformed request breaks. */
+  readonly detail: string | null;
+  /** The api of the route or scope. */
+  readonly api: string | null;
+  /** The route that decided. */
+  readonly route: string | null;
+  /** The scope that the call needs. */
+  readonly scope: string | null;
+  /** What an allowed call consumes. */
+  readonly orbs: OrbCharge | null;
+  /** The policy's digest. */
+  readonly policy: string;
+}
+
+/** Answer of `explain`: the decision and how it came about. */
+export interface Explanation {
+  /** `allow` or `deny`. */
+  readonly decision: string;
+  /** The HTTP status of a denial. */
+  readonly status: number | null;
+  /** The reason, such as `scope_missing`. */
+  readonly reason: string;
+  /** The rule that a malformed request breaks. */
+  readonly detail: string | null;
+  /** The api of the route or scope. */
+  readonly api: string | null;
+  /** The route that decided. */
+  readonly route: string | null;
+  /** The scope that the call needs. */
+  readonly scope: string | null;
+  /** What an allowed call consumes. */
+  readonly orbs: OrbCharge | null;
+  /** The policy's digest. */
+  readonly policy: string;
+  /** The step that would give the token the scope. */
+  readonly missing_step: string | null;
+  /** What a denied call would consume with the scope. */
+  readonly orbs_if_allowed?: OrbCharge;
+  /** How many bytes of a malformed target are valid. */
+  readonly in_order?: number;
+  /** The rules for targets, in order. None if a scope was asked for. */
+  readonly rules?: readonly CheckedRule[];
+  /** Routes that almost fit, the nearest first. */
+  readonly near?: readonly NearRoute[];
+}
+
+/** A rule for targets. */
+export interface CheckedRule {
+  /** Its name, such as `P10`. */
+  readonly rule: string;
+  /** The detail of a request that breaks it. */
+  readonly detail: string;
+  /** `pass`, `fail` or `not_reached`. */
+  readonly state: string;
+}
+
+/** A route that almost fits. */
+export interface NearRoute {
+  /** The route. */
+  readonly route: string;
+  /** Its position in the file. */
+  readonly location: Position;
+  /** The reason why it doesn't fit. */
+  readonly why: string;
+  /** The target that would fit. */
+  readonly meant: string | null;
+}
+
+/** Arguments of `needs`. */
+export interface NeedsArguments {
+  /** `user` or `organisation`. By default `user`. */
+  readonly token?: string;
+  /** The calls. Their tokens are ignored. */
+  readonly calls: readonly Request[];
+}
+
+/** Answer of `needs`: the smallest set of scopes for the calls. */
+export interface Needs {
+  /** The policy's digest. */
+  readonly policy: string;
+  /** Whose token it is. */
+  readonly kind: string;
+  /** How many calls there were. */
+  readonly calls: number;
+  /** The scopes, in the order of the calls that need them first. */
+  readonly scopes: readonly string[];
+  /** The same scopes, each with its calls. */
+  readonly needs: readonly NeededScope[];
+  /** Calls that no scope could allow. */
+  readonly refusals: readonly RefusedCalls[];
+}
+
+/** A scope that calls need. */
+export interface NeededScope {
+  /** The scope. */
+  readonly scope: string;
+  /** How many calls need it. */
+  readonly calls: number;
+  /** The first of them. */
+  readonly first: FirstCall;
+}
+
+/** Calls that no scope could allow, for one reason. */
+export interface RefusedCalls {
+  /** The reason of their denial. */
+  readonly reason: string;
+  /** The rule that they break. */
+  readonly detail: string | null;
+  /** The route that decides. */
+  readonly route: string | null;
+  /** How many calls there are. */
+  readonly calls: number;
+  /** The first of them. */
+  readonly first: FirstCall;
+}
+
+/** The first of some calls. */
+export interface FirstCall {
+  /** Its position among all calls, counted from 1. */
+  readonly at: number;
+  /** Method and target, shortened. */
+  readonly call: string;
+}
+
+/** Arguments of `reach`. */
+export interface ReachArguments {
+  /** The token. */
+  readonly token: RequestToken;
+}
+
+/** Answer of `reach`: everything that a token can call. */
+export interface Reach {
+  /** The policy's digest. */
+  readonly policy: string;
+  /** The token. */
+  readonly token: RequestToken;
+  /** Routes, and scopes without routes, in the order of the policy file. */
+  readonly allowed: readonly ReachedRoute[];
+}
+
+/** A route or a scope that a token can call. */
+export interface ReachedRoute {
+  /** The route, null for a scope without routes. */
+  readonly route: string | null;
+  /** The scope that allows it. */
+  readonly scope: string;
+  /** What a call consumes, null if the policy doesn't state it. */
+  readonly orbs: Orbs | null;
+  /** The reason why it is allowed. */
+  readonly reason: string;
+  /** The rule's position in the file. */
+  readonly location: Position;
+}
+
+/** Arguments of `table`. There are none. */
+export interface TableArguments {
+}
+
+/** Answer of `table`: a whole policy. */
+export interface Table {
+  /** Its digest. */
+  readonly policy: string;
+  /** Its name. */
+  readonly name: string | null;
+  /** How targets are read: `strict` or `encoded_params`. */
+  readonly target: string;
+  /** Its apis, in the order of the file. */
+  readonly apis: readonly TableApi[];
+  /** Scope groups without routes. */
+  readonly headings: readonly string[];
+}
+
+/** An api of a policy. */
+export interface TableApi {
+  /** Its name. */
+  readonly name: string;
+  /** `user` if its scopes apply only to users' tokens. */
+  readonly token: string | null;
+  /** What happens to organisations' tokens then. */
+  readonly organisation: string | null;
+  /** Its scopes. */
+  readonly scopes: readonly TableScope[];
+}
+
+/** A scope of an api. */
+export interface TableScope {
+  /** Its name. */
+  readonly scope: string;
+  /** What it permits, in words. */
+  readonly permits: string | null;
+  /** What it consumes, null if the policy doesn't state it. */
+  readonly orbs: Orbs | null;
+  /** Its position in the file. */
+  readonly location: Position;
+  /** Its routes in this api. */
+  readonly routes: readonly TableRoute[];
+}
+
+/** A route of a scope. */
+export interface TableRoute {
+  /** Method and template. */
+  readonly route: string;
+  /** Its method. */
+  readonly method: string;
+  /** Its path. */
+  readonly template: string;
+  /** What it consumes. */
+  readonly orbs: Orbs;
+  /** Its position in the file. */
+  readonly location: Position;
+}
+
+/** Arguments of `unused`. */
+export interface UnusedArguments {
+  /** The calls with their tokens. */
+  readonly calls: readonly Request[];
+}
+
+/** Answer of `unused`: how often each scope was carried and used. */
+export interface Usage {
+  /** The policy's digest. */
+  readonly policy: string;
+  /** How many calls there were. */
+  readonly calls: number;
+  /** How many of them had no token of a known kind. */
+  readonly without_token: number;
+  /** The scopes that were never used. */
+  readonly unused: readonly string[];
+  /** All carried scopes, unused scopes first. */
+  readonly scopes: readonly ScopeUsage[];
+}
+
+/** A scope that tokens carried. */
+export interface ScopeUsage {
+  /** Its name. */
+  readonly scope: string;
+  /** How many calls carried it. */
+  readonly granted: number;
+  /** How many of them it allowed. */
+  readonly used: number;
+  /** Whether the policy has it. */
+  readonly in_policy: boolean;
+  /** The last call that it allowed. */
+  readonly last: LastUse | null;
+}
+
+/** The last use of a scope. */
+export interface LastUse {
+  /** The call's position, counted from 1. */
+  readonly line: number;
+  /** Its time in a log. */
+  readonly time: string | null;
+}
+
+/** Arguments of `who`. */
+export interface WhoArguments {
+  /** The call's method. */
+  readonly method: string;
+  /** The call's target, as it would come over the wire. */
+  readonly target: string;
+  /** The tokens. */
+  readonly tokens: readonly NamedToken[];
+}
+
+/** A token with a name. */
+export interface NamedToken {
+  /** The name in the answer. By default its position, such as `line 2`. */
+  readonly name?: string;
+  /** The token, null for a call without one. */
+  readonly token: RequestToken | null;
+}
+
+/** Answer of `who`: what each token gets. */
+export interface Callers {
+  /** The policy's digest. */
+  readonly policy: string;
+  /** The call's method. */
+  readonly method: string;
+  /** The call's target. */
+  readonly target: string;
+  /** One for each token, in order. */
+  readonly tokens: readonly CallerDecision[];
+}
+
+/** What a token gets. */
+export interface CallerDecision {
+  /** Its name. */
+  readonly name: string;
+  /** Its position, counted from 1. */
+  readonly line: number;
+  /** The decision. */
+  readonly decision: PolicyDecision;
+}
+
+/** Each question with its arguments and its answer. */
+export interface Questions {
+  readonly check: readonly [CheckArguments, Checks];
+  readonly diff: readonly [DiffArguments, Comparison];
+  readonly explain: readonly [ExplainArguments, Explanation];
+  readonly lint: readonly [LintArguments, Lints];
+  readonly needs: readonly [NeedsArguments, Needs];
+  readonly reach: readonly [ReachArguments, Reach];
+  readonly table: readonly [TableArguments, Table];
+  readonly unused: readonly [UnusedArguments, Usage];
+  readonly who: readonly [WhoArguments, Callers];
+}
