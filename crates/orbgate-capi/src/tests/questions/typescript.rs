@@ -18,7 +18,8 @@ pub(super) fn types(shapes: &Shapes) -> String {
         }
         text += "}\n";
     }
-    text += "\n/** Each question with its arguments and its answer. */\nexport interface Questions {\n";
+    text +=
+        "\n/** Each question with its arguments and its answer. */\nexport interface Questions {\n";
     for question in &shapes.questions {
         let (name, given, answer) = (question.name, question.arguments, question.answer);
         text += &format!("  readonly {name}: readonly [{given}, {answer}];\n");
