@@ -8,7 +8,7 @@
 fn main() {
     println!("cargo::rerun-if-env-changed=ORBGATE_EXPLORER");
     println!("cargo::rustc-check-cfg=cfg(orbgate_explorer)");
-    if std::env::var_os("ORBGATE_EXPLORER").is_some() {
+    if std::env::var_os("ORBGATE_EXPLORER").is_some_and(|page| !page.is_empty()) {
         println!("cargo::rustc-cfg=orbgate_explorer");
     }
 }
