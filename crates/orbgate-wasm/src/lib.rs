@@ -33,7 +33,7 @@ pub extern "C" fn orbgate_wasm_input(len: usize) -> *mut u8 {
 
 /// Makes an engine from the input, the YAML text of a policy. The answer is `{"engine":NUMBER,"policy":"sha256:…"}`.
 ///
-/// Status 1: the policy has errors.
+/// [`Status::InvalidPolicy`]: the policy has errors.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_wasm_load() -> Status {
     with(Module::load)

@@ -426,9 +426,7 @@ func (g *Gate) Reload(path string) error {
 	default:
 		if err = g.raw.CheckEngine(engine); err != nil {
 			result = terms.LoadRefused
-		} else if err = g.checkWider(path, engine); err != nil {
-			result = terms.LoadWider
-		} else {
+		} else if result, err = g.checkWider(path, engine); err == nil {
 			g.config.Policy.Store(engine)
 		}
 	}

@@ -9,33 +9,35 @@ import (
 	"strings"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/questions"
 )
 
-// Whether the policy of a file allows more than the active one, if that is refused. An error also if they can't be compared.
-func (g *Gate) checkWider(path string, next *orbgate.Engine) error {
+// Whether the policy of a file allows more than the active one, if that is refused. Returns the load's result, and an error also if
+// they can't be compared.
+func (g *Gate) checkWider(path string, next *orbgate.Engine) (string, error) {
 	if !g.config.RefuseWider {
-		return nil
+		return terms.LoadLoaded, nil
 	}
 	active := g.config.Policy.Load()
 	defer active.Close()
 	if active.Digest() == next.Digest() {
-		return nil
+		return terms.LoadLoaded, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return terms.LoadUnreadable, err
 	}
 	changes, err := active.Diff(questions.DiffArguments{Policy: string(text)})
 	switch {
 	case err != nil:
-		return err
+		return terms.LoadRefused, err
 	case changes.New != next.Digest():
-		return fmt.Errorf("%s: the policy file is still being written", path)
+		return terms.LoadUnfinished, fmt.Errorf("%s: the policy file is still being written", path)
 	case changes.Widens:
-		return fmt.Errorf("%s: the policy allows more than the former: %s", path, strings.Join(changes.Fails, ", "))
+		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the former: %s", path, strings.Join(changes.Fails, ", "))
 	}
-	return nil
+	return terms.LoadLoaded, nil
 }
 
 // The kinds of verified tokens, as questions name them.

@@ -217,11 +217,14 @@ public final class Gate implements Guard, AutoCloseable {
             }
             check(next);
             if (refusesWider) {
-                try {
-                    checkWider(next, file);
-                } catch (OrbgateException wider) {
+                Optional<Questions.Comparison> changes = changesTo(next, file);
+                if (changes.isPresent() && !changes.get().new_().equals(next.digest())) {
+                    result = Names.LOAD_UNFINISHED;
+                    throw new OrbgateException(file + ": the policy file is still being written");
+                }
+                if (changes.isPresent() && changes.get().widens()) {
                     result = Names.LOAD_WIDER;
-                    throw wider;
+                    throw new OrbgateException(file + ": the policy allows more than the former: " + String.join(", ", changes.get().fails()));
                 }
             }
             policy.store(next);
@@ -235,19 +238,12 @@ public final class Gate implements Guard, AutoCloseable {
         }
     }
 
-    /** Throws if the next policy allows more than the active one, or if they can't be compared. */
-    private void checkWider(Engine next, Path file) throws IOException {
+    /** What a file would change in the active policy; empty if it is the same. Throws if they can't be compared. */
+    private Optional<Questions.Comparison> changesTo(Engine next, Path file) throws IOException {
         try (Engine active = policy.load()) {
-            if (active.digest().equals(next.digest())) {
-                return;
-            }
-            Questions.Comparison changes = active.diff(new Questions.DiffArguments(Files.readString(file)));
-            if (!changes.new_().equals(next.digest())) {
-                throw new OrbgateException(file + ": the policy file is still being written");
-            }
-            if (changes.widens()) {
-                throw new OrbgateException(file + ": the policy allows more than the former: " + String.join(", ", changes.fails()));
-            }
+            return active.digest().equals(next.digest())
+                    ? Optional.empty()
+                    : Optional.of(active.diff(new Questions.DiffArguments(Files.readString(file))));
         }
     }
 
