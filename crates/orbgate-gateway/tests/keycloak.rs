@@ -106,7 +106,8 @@ fn realm() -> Value {
     json!({
         "realm": "orbgate", "enabled": true,
         "clientScopes": [{ "name": "read:orbs", "protocol": "openid-connect" }],
-        "clients": [client("user"), client("organisation")],
+        // Who asks about tokens must be in their audience.
+        "clients": [client("user"), client("organisation"), { "clientId": "https://api.example.com", "secret": "secret" }],
     })
 }
 
@@ -182,7 +183,7 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
     // The same tokens with introspection instead of keys: Keycloak knows what is revoked.
     let tokens = format!(
         "orbgate_token: 1\nissuers:\n  - issuer: http://{0}/realms/orbgate\n    audience: https://api.example.com\n    opaque:\n      \
-         endpoint: http://{0}/realms/orbgate/protocol/openid-connect/token/introspect\n      client_id: user\n      \
+         endpoint: http://{0}/realms/orbgate/protocol/openid-connect/token/introspect\n      client_id: https://api.example.com\n      \
          client_secret_file: {1}\n      max_cache_seconds: 1\n    kind:\n      user: [{{ claim: token_kind, equals: user }}]\n      \
          organisation: [{{ claim: token_kind, equals: organisation }}]\n",
         keycloak.address,
