@@ -480,6 +480,12 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_GATE_NO_STALE_KEYS 8
 
 /**
+ * In `OrbgateGateOptions.flags`: the caller performs fetches that have a body, see `OrbgateFetchInfo.body`. Without it,
+ * a configuration with an issuer of opaque tokens is rejected.
+ */
+#define ORBGATE_GATE_INTROSPECTION 16
+
+/**
  * In `OrbgateGateOptions.challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
  */
 #define ORBGATE_CHALLENGE_MINIMAL 0
@@ -559,12 +565,22 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_DIFFERENCE_UNSERVED 2
 
 /**
+ * In `OrbgateSecretSource.kind`: a file, by its absolute path.
+ */
+#define ORBGATE_SECRET_FILE 1
+
+/**
+ * In `OrbgateSecretSource.kind`: an environment variable.
+ */
+#define ORBGATE_SECRET_ENV 2
+
+/**
  * In `OrbgateStepInfo.kind`: the result.
  */
 #define ORBGATE_STEP_ANSWER 1
 
 /**
- * In `OrbgateStepInfo.kind`: the request needs keys. Perform the fetches of `orbgate_gate_next_fetch`, wait until
+ * In `OrbgateStepInfo.kind`: the request needs keys, or an answer about its token. Perform the fetches of `orbgate_gate_next_fetch`, wait until
  * `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
  */
 #define ORBGATE_STEP_WAIT 2
@@ -883,8 +899,8 @@ typedef struct OrbgateDiagnostic {
 } OrbgateDiagnostic;
 
 /**
- * A URL to fetch with `GET`, without following redirects and without credentials. In any case, report the result with
- * `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
+ * A URL to fetch without following redirects: with `GET` and without credentials if it has no `body`, and otherwise with
+ * `POST`. In any case, report the result with `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
  */
 typedef struct OrbgateFetchInfo {
   /**
@@ -907,6 +923,15 @@ typedef struct OrbgateFetchInfo {
    * `https`, or a loopback address.
    */
   struct OrbgateStr url;
+  /**
+   * No string: `GET`. Otherwise a question about an opaque token, for a `POST` with
+   * `Content-Type: application/x-www-form-urlencoded`. It contains the token, so don't log it.
+   */
+  struct OrbgateStr body;
+  /**
+   * The value of `Authorization` of a fetch with a body; otherwise no string. It contains a secret, so don't log it.
+   */
+  struct OrbgateStr authorization;
 } OrbgateFetchInfo;
 
 /**
@@ -918,7 +943,7 @@ typedef struct OrbgateIssuerStatus {
    */
   uint32_t struct_size;
   /**
-   * The number of usable keys. If it is 0, every token of the issuer is rejected.
+   * The number of usable keys. If it is 0 and `opaque` isn't 1, every token of the issuer is rejected.
    */
   uint32_t key_count;
   /**
@@ -937,6 +962,14 @@ typedef struct OrbgateIssuerStatus {
    * The keys that were left out, with the reasons: one line for each.
    */
   struct OrbgateStr warnings;
+  /**
+   * 1 if the issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+   */
+  uint32_t opaque;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
 } OrbgateIssuerStatus;
 
 /**
@@ -1028,6 +1061,16 @@ typedef struct OrbgateGateOptions {
    * 0.
    */
   uint32_t reserved2;
+  /**
+   * The secrets of the clients that ask about opaque tokens, in the order of `orbgate_verifier_secret`. The gate
+   * copies them. It reads each one without a string itself, from its file or environment variable, which the
+   * WebAssembly module can't.
+   */
+  const struct OrbgateStr *secrets;
+  /**
+   * The number of these secrets: 0 or that of the verifier.
+   */
+  size_t secret_count;
 } OrbgateGateOptions;
 
 /**
@@ -1128,6 +1171,24 @@ typedef struct OrbgateRouteDifference {
    */
   struct OrbgateStr decided_as;
 } OrbgateRouteDifference;
+
+/**
+ * Where the secret of an introspecting client is. A configuration never contains the secret.
+ */
+typedef struct OrbgateSecretSource {
+  /**
+   * Set it to `sizeof(OrbgateSecretSource)`, or use `orbgate_secret_source_init()`.
+   */
+  uint32_t struct_size;
+  /**
+   * An `ORBGATE_SECRET_*` number.
+   */
+  uint32_t kind;
+  /**
+   * The path of the file, or the name of the variable.
+   */
+  struct OrbgateStr name;
+} OrbgateSecretSource;
 
 /**
  * The properties of a step. Fields of other kinds of steps are 0, and their strings are no string.
@@ -1873,9 +1934,9 @@ OrbgateStatus orbgate_gate_warm(const struct OrbgateGate *gate,
                                 uint64_t monotonic_ms);
 
 /**
- * Returns the properties of a fetch.
+ * Returns the properties of a fetch. If it has a body, `out` must have room for it.
  *
- * Ownership: the fetch owns the string in `out`, which is valid as long as the fetch.
+ * Ownership: the fetch owns the strings in `out`, which are valid as long as the fetch.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1886,7 +1947,7 @@ OrbgateStatus orbgate_fetch_info(const struct OrbgateFetch *fetch,
 /**
  * Frees a fetch. Null is fine.
  *
- * Ownership: takes `fetch`, and frees it with its string.
+ * Ownership: takes `fetch`, and frees it with its strings.
  * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
  */
 ORBGATE_API
@@ -1957,13 +2018,15 @@ void orbgate_key_status_free(struct OrbgateKeyStatus *status);
 
 /**
  * Makes a gate. If `options` is null, all options have their defaults. The gate has no keys yet: the first token waits
- * for them, unless you have called `orbgate_gate_warm`.
+ * for them, unless you have called `orbgate_gate_warm`. The secrets of the clients that ask about opaque tokens are read
+ * now, from their files or environment variables: make another gate after a secret changes.
  *
- * `error` works as in `orbgate_verifier_from_yaml`. An invalid option gives `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+ * `error` works as in `orbgate_verifier_from_yaml`. An invalid option, or a secret that can't be read, gives
+ * `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.
  *
  * Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`; `*error`, if it is set, with `orbgate_error_free`.
  * Everything else is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
  */
 ORBGATE_API
 ORBGATE_NODISCARD
@@ -2118,6 +2181,20 @@ ORBGATE_NODISCARD
 OrbgateStatus orbgate_allows_bonus_orbs(const char *body,
                                         size_t body_len,
                                         uint8_t *out);
+
+/**
+ * Returns where one secret is, in the order of the issuers that have one: those of opaque tokens. Returns
+ * `ORBGATE_STATUS_NOT_FOUND` if there are at most `index` secrets. `orbgate_gate_new` reads the secrets itself, except
+ * in the WebAssembly module, whose host passes them in `OrbgateGateOptions.secrets`.
+ *
+ * Ownership: the verifier owns the string in `out`, which is valid as long as the verifier.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_verifier_secret(const struct OrbgateVerifier *verifier,
+                                      size_t index,
+                                      struct OrbgateSecretSource *out);
 
 /**
  * Returns the properties of a step.
@@ -2549,6 +2626,7 @@ ORBGATE_DEFINE_INIT(OrbgateGateOptions, orbgate_gate_options_init)
 ORBGATE_DEFINE_INIT(OrbgateGateRequest, orbgate_gate_request_init)
 ORBGATE_DEFINE_INIT(OrbgateStepInfo, orbgate_step_info_init)
 ORBGATE_DEFINE_INIT(OrbgateFetchInfo, orbgate_fetch_info_init)
+ORBGATE_DEFINE_INIT(OrbgateSecretSource, orbgate_secret_source_init)
 ORBGATE_DEFINE_INIT(OrbgateIssuerStatus, orbgate_issuer_status_init)
 ORBGATE_DEFINE_INIT(OrbgateRouteDifference, orbgate_route_difference_init)
 #undef ORBGATE_DEFINE_INIT

@@ -39,7 +39,7 @@ static void makers(void)
         REFUSED(new, orbgate_gate_new(of, &bad, &new, NULL));          \
     } while (0)
     REFUSED_OPTION(struct_size, 3);
-    REFUSED_OPTION(flags, 16);
+    REFUSED_OPTION(flags, 32);
     REFUSED_OPTION(challenge, 3);
     REFUSED_OPTION(templates, 3);
     REFUSED_OPTION(ahead_percent, 256);
@@ -47,6 +47,7 @@ static void makers(void)
     REFUSED_OPTION(reserved2, 1);
     REFUSED_OPTION(cors_preflight, 2);
     REFUSED_OPTION(public_route_count, 1); /* of no list */
+    REFUSED_OPTION(secret_count, 1);
     const OrbgateStr binary_route = {"\xff", 1}, no_route = {NULL, 3}, bad_route = {ORBGATE_TEXT("get /x")};
     const OrbgateStr *const bad_routes[] = {&binary_route, &no_route};
     for (size_t i = 0; i < 2; i++) {
@@ -55,6 +56,17 @@ static void makers(void)
         bad.public_route_count = 1;
         REFUSED(new, orbgate_gate_new(of, &bad, &new, NULL));
     }
+    bad = good;
+    bad.secrets = &no_route;
+    bad.secret_count = 1;
+    REFUSED(new, orbgate_gate_new(of, &bad, &new, NULL));
+    bad.secrets = &bad_route; /* a secret too many */
+    REFUSED(new, orbgate_gate_new(of, &bad, &new, NULL));
+    OrbgateSecretSource source;
+    REFUSED_SIZED(INVALID, source, orbgate_verifier_secret(NULL, 0, &source));
+    REFUSED_SIZED(ORBGATE_STATUS_NOT_FOUND, source, orbgate_verifier_secret(of, 0, &source));
+    bad = good;
+    bad.public_route_count = 1;
     bad.public_routes = &bad_route;
     REFUSED_WITH(ORBGATE_STATUS_INVALID_CONFIGURATION, new, orbgate_gate_new(of, &bad, &new, NULL));
     REFUSED_OPTION(realm.len, 5);

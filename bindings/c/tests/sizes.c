@@ -96,6 +96,13 @@ static void gates(void)
     CHECK_OK(orbgate_gate_status(gate, &status));
     WRITTEN(OrbgateIssuerStatus, 64, orbgate_key_status_issuer(status, 0, out));
     orbgate_key_status_free(status);
+    static const char OPAQUE[] = "orbgate_token: 1\n"
+                                 "issuers: [{ issuer: " ISSUER ", audience: a, kind: user, opaque: { endpoint: " ISSUER
+                                 ", client_id: a, client_secret_env: A } }]\n";
+    OrbgateVerifier *opaque = NULL;
+    CHECK_OK(orbgate_verifier_from_yaml(OPAQUE, strlen(OPAQUE), &opaque, NULL));
+    WRITTEN(OrbgateSecretSource, 24, orbgate_verifier_secret(opaque, 0, out));
+    orbgate_verifier_free(opaque);
     OrbgateFetch *fetch = NULL;
     OrbgateGate *cold = new_gate(NULL);
     CHECK_OK(orbgate_gate_warm(cold, 0));

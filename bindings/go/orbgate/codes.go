@@ -178,6 +178,7 @@ const (
 	gateIgnoreMethodOverride = 2
 	gateSignaturesOutside    = 4
 	gateNoStaleKeys          = 8
+	gateIntrospection        = 16
 	challengeMinimal         = 0
 	challengeFull            = 1
 	challengeNone            = 2
@@ -193,6 +194,8 @@ const (
 	matchedUnknown           = 2
 	differenceUndeclared     = 1
 	differenceUnserved       = 2
+	secretFile               = 1
+	secretEnv                = 2
 	stepAnswer               = 1
 	stepWait                 = 2
 	stepCheckSignature       = 3

@@ -172,7 +172,7 @@ pub(crate) unsafe fn write_sized<T: Sized32>(address: *mut T, value: &T) -> OrSt
 
 /// The size that a caller sets in its struct.
 #[inline(always)]
-unsafe fn struct_size<T: Sized32>(pointer: *const T) -> OrStatus<usize> {
+pub(crate) unsafe fn struct_size<T: Sized32>(pointer: *const T) -> OrStatus<usize> {
     /// No struct in any release is larger.
     const LARGEST: usize = 4096;
     const { assert!(T::FIRST_SIZE <= size_of::<T>(), "it has shrunk") }

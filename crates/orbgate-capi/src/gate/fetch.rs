@@ -3,12 +3,12 @@
 use core::ffi::c_char;
 use core::time::Duration;
 
-use orbgate_token::{AttemptId, Fetch, FetchError, Response};
+use orbgate_token::{AttemptId, Fetch, FetchError, Post, Response};
 
 use super::question::OrbgateGate;
 use super::request::milliseconds;
 use super::step::{OrbgateStep, State};
-use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
+use crate::arguments::{Out, Sized32, bytes, first_size, shared, struct_size, write_sized};
 use crate::owners::{drop_owned, into_owned};
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
@@ -29,8 +29,8 @@ pub struct OrbgateFetch {
     fetch: Fetch,
 }
 
-/// A URL to fetch with `GET`, without following redirects and without credentials. In any case, report the result with
-/// `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
+/// A URL to fetch without following redirects: with `GET` and without credentials if it has no `body`, and otherwise with
+/// `POST`. In any case, report the result with `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateFetchInfo {
@@ -44,7 +44,15 @@ pub struct OrbgateFetchInfo {
     pub max_bytes: u64,
     /// `https`, or a loopback address.
     pub url: OrbgateStr,
+    /// No string: `GET`. Otherwise a question about an opaque token, for a `POST` with
+    /// `Content-Type: application/x-www-form-urlencoded`. It contains the token, so don't log it.
+    pub body: OrbgateStr,
+    /// The value of `Authorization` of a fetch with a body; otherwise no string. It contains a secret, so don't log it.
+    pub authorization: OrbgateStr,
 }
+
+/// Up to and including `authorization`.
+const WITH_BODY: usize = first_size(72, 48);
 
 // SAFETY: integers and a string, the u32 first.
 unsafe impl Sized32 for OrbgateFetchInfo {
@@ -195,9 +203,9 @@ pub unsafe extern "C" fn orbgate_gate_warm(
     })
 }
 
-/// Returns the properties of a fetch.
+/// Returns the properties of a fetch. If it has a body, `out` must have room for it.
 ///
-/// Ownership: the fetch owns the string in `out`, which is valid as long as the fetch.
+/// Ownership: the fetch owns the strings in `out`, which are valid as long as the fetch.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -208,12 +216,20 @@ pub unsafe extern "C" fn orbgate_fetch_info(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let OrbgateFetch { fetch } = unsafe { shared(fetch) }?;
+        let post = fetch.post.as_ref();
+        // Without its body, it would be a question about nothing.
+        // SAFETY: the caller guarantees it, see the preamble.
+        if post.is_some() && unsafe { struct_size(out) }? < WITH_BODY {
+            return Err(OrbgateStatus::InvalidArgument);
+        }
         let info = OrbgateFetchInfo {
             struct_size: 0,
             timeout_ms: u32::try_from(milliseconds(fetch.timeout)).unwrap_or(u32::MAX),
             attempt: fetch.attempt.number(),
             max_bytes: u64::try_from(fetch.max_bytes).unwrap_or(u64::MAX),
             url: OrbgateStr::new(&fetch.url),
+            body: OrbgateStr::optional(post.map(Post::body)),
+            authorization: OrbgateStr::optional(post.map(Post::authorization)),
         };
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &info) }
@@ -222,7 +238,7 @@ pub unsafe extern "C" fn orbgate_fetch_info(
 
 /// Frees a fetch. Null is fine.
 ///
-/// Ownership: takes `fetch`, and frees it with its string.
+/// Ownership: takes `fetch`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_fetch_free(fetch: *mut OrbgateFetch) {

@@ -30,7 +30,7 @@ struct Issuer {
 pub struct OrbgateIssuerStatus {
     /// Set it to `sizeof(OrbgateIssuerStatus)`, or use `orbgate_issuer_status_init()`.
     pub struct_size: u32,
-    /// The number of usable keys. If it is 0, every token of the issuer is rejected.
+    /// The number of usable keys. If it is 0 and `opaque` isn't 1, every token of the issuer is rejected.
     pub key_count: u32,
     /// When the keys were fetched, on the monotonic clock; 0 if there aren't any.
     pub fetched_ms: u64,
@@ -40,6 +40,10 @@ pub struct OrbgateIssuerStatus {
     pub failure: OrbgateStr,
     /// The keys that were left out, with the reasons: one line for each.
     pub warnings: OrbgateStr,
+    /// 1 if the issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+    pub opaque: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: integers and strings, the u32 first.
@@ -159,6 +163,8 @@ pub unsafe extern "C" fn orbgate_key_status_issuer(
             issuer: OrbgateStr::new(&issuer.status.issuer),
             failure: OrbgateStr::optional(issuer.failure.as_deref()),
             warnings: OrbgateStr::new(&issuer.warnings),
+            opaque: issuer.status.is_opaque.into(),
+            reserved: 0,
         };
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &issuer) }

@@ -7,6 +7,7 @@ pub mod options;
 pub mod question;
 pub mod request;
 pub mod routes;
+pub mod secrets;
 pub mod step;
 pub mod verifier;
 #[cfg(target_family = "wasm")]

@@ -22,6 +22,9 @@ pub const ORBGATE_GATE_IGNORE_METHOD_OVERRIDE: u32 = 2;
 pub const ORBGATE_GATE_SIGNATURES_OUTSIDE: u32 = 4;
 /// In `OrbgateGateOptions.flags`: no key is used after its time; `max_stale_ms` must be 0.
 pub const ORBGATE_GATE_NO_STALE_KEYS: u32 = 8;
+/// In `OrbgateGateOptions.flags`: the caller performs fetches that have a body, see `OrbgateFetchInfo.body`. Without it,
+/// a configuration with an issuer of opaque tokens is rejected.
+pub const ORBGATE_GATE_INTROSPECTION: u32 = 16;
 
 /// In `OrbgateGateOptions.challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
 pub const ORBGATE_CHALLENGE_MINIMAL: u32 = 0;
@@ -92,6 +95,12 @@ pub struct OrbgateGateOptions {
     pub cors_preflight: u32,
     /// 0.
     pub reserved2: u32,
+    /// The secrets of the clients that ask about opaque tokens, in the order of `orbgate_verifier_secret`. The gate
+    /// copies them. It reads each one without a string itself, from its file or environment variable, which the
+    /// WebAssembly module can't.
+    pub secrets: *const OrbgateStr,
+    /// The number of these secrets: 0 or that of the verifier.
+    pub secret_count: usize,
 }
 
 // SAFETY: integers, strings and a pointer, the u32 first.
@@ -99,12 +108,14 @@ unsafe impl Sized32 for OrbgateGateOptions {
     const FIRST_SIZE: usize = first_size(88, 72);
 }
 
-/// The options, checked.
+/// The options, checked. No `Debug`, because it has secrets.
 pub(super) struct Options {
     pub(super) rules: Rules,
     pub(super) settings: FetchSettings,
     pub(super) templates: TemplateStyle,
     pub(super) signatures_outside: bool,
+    pub(super) introspection: bool,
+    pub(super) secrets: Vec<Option<Vec<u8>>>,
 }
 
 impl Options {
@@ -116,6 +127,8 @@ impl Options {
                 settings: FetchSettings::default(),
                 templates: TemplateStyle::default(),
                 signatures_outside: false,
+                introspection: false,
+                secrets: Vec::new(),
             });
         }
         // SAFETY: the caller guarantees it, see the preamble.
@@ -123,7 +136,8 @@ impl Options {
         let known = ORBGATE_GATE_FLAT_403
             | ORBGATE_GATE_IGNORE_METHOD_OVERRIDE
             | ORBGATE_GATE_SIGNATURES_OUTSIDE
-            | ORBGATE_GATE_NO_STALE_KEYS;
+            | ORBGATE_GATE_NO_STALE_KEYS
+            | ORBGATE_GATE_INTROSPECTION;
         if options.flags & !known != 0 || options.reserved != 0 || options.reserved2 != 0 {
             return Err(OrbgateStatus::InvalidArgument.into());
         }
@@ -143,6 +157,9 @@ impl Options {
             settings: settings(&options, has(ORBGATE_GATE_NO_STALE_KEYS))?,
             templates: templates(options.templates)?,
             signatures_outside: has(ORBGATE_GATE_SIGNATURES_OUTSIDE),
+            introspection: has(ORBGATE_GATE_INTROSPECTION),
+            // SAFETY: the caller guarantees it, see the preamble.
+            secrets: unsafe { secrets(&options) }?,
         })
     }
 }
@@ -202,6 +219,18 @@ unsafe fn public(options: &OrbgateGateOptions) -> Result<Option<Arc<PublicRoutes
     let routes = routes.iter().map(text).collect::<OrStatus<Vec<_>>>()?;
     let public = PublicRoutes::new(routes).map_err(|it| invalid(&it))?;
     Ok(Some(Arc::new(public)))
+}
+
+/// The secrets that the caller has; `None` for one that the gate reads itself.
+unsafe fn secrets(options: &OrbgateGateOptions) -> OrStatus<Vec<Option<Vec<u8>>>> {
+    // SAFETY: the caller guarantees it, see the preamble.
+    let secrets = unsafe { slice(options.secrets, options.secret_count) }?;
+    let secret = |secret: &OrbgateStr| {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let bytes = unsafe { bytes(secret.data, secret.len) }?;
+        Ok((!secret.data.is_null()).then(|| bytes.to_vec()))
+    };
+    secrets.iter().map(secret).collect()
 }
 
 fn settings(options: &OrbgateGateOptions, no_stale: bool) -> OrStatus<FetchSettings> {

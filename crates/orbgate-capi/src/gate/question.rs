@@ -5,6 +5,7 @@ use orbgate_token::KeyCache;
 
 use super::options::{Options, OrbgateGateOptions, invalid};
 use super::request::{Asked, OrbgateGateRequest, now};
+use super::secrets::with_secrets;
 use super::step::{OrbgateStep, State};
 use super::verifier::OrbgateVerifier;
 use crate::arguments::{Out, shared};
@@ -24,13 +25,15 @@ pub struct OrbgateGate {
 }
 
 /// Makes a gate. If `options` is null, all options have their defaults. The gate has no keys yet: the first token waits
-/// for them, unless you have called `orbgate_gate_warm`.
+/// for them, unless you have called `orbgate_gate_warm`. The secrets of the clients that ask about opaque tokens are read
+/// now, from their files or environment variables: make another gate after a secret changes.
 ///
-/// `error` works as in `orbgate_verifier_from_yaml`. An invalid option gives `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+/// `error` works as in `orbgate_verifier_from_yaml`. An invalid option, or a secret that can't be read, gives
+/// `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`; `*error`, if it is set, with `orbgate_error_free`.
 /// Everything else is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_gate_new(
@@ -43,7 +46,8 @@ pub unsafe extern "C" fn orbgate_gate_new(
         // SAFETY: the caller guarantees it, see the preamble.
         let (verifier, options) = unsafe { (shared(verifier)?, Options::read(options)?) };
         let out = Out::new(out)?;
-        let keys = KeyCache::new(verifier.verifier.clone(), options.settings);
+        let verifier = with_secrets(&verifier.verifier, &options)?;
+        let keys = KeyCache::new(verifier, options.settings);
         let keys = keys.map_err(|error| invalid(&error))?;
         let keys = match options.signatures_outside {
             true => keys.signatures_outside(),

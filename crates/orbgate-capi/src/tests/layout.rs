@@ -16,6 +16,7 @@ use crate::gate::keys::OrbgateIssuerStatus;
 use crate::gate::options::OrbgateGateOptions;
 use crate::gate::request::OrbgateGateRequest;
 use crate::gate::routes::OrbgateRouteDifference;
+use crate::gate::secrets::OrbgateSecretSource;
 use crate::gate::step::OrbgateStepInfo;
 use crate::listing::{OrbgateRoute, OrbgateScope};
 use crate::packed;
@@ -87,7 +88,7 @@ fn layout() -> String {
         OrbgateGateOptions {
             struct_size flags challenge templates realm resource_metadata ttl_ms ttl_min_ms ttl_max_ms
             ahead_percent max_stale_ms cooldown_ms burst retry_ms timeout_ms reserved
-            public_routes public_route_count cors_preflight reserved2
+            public_routes public_route_count cors_preflight reserved2 secrets secret_count
         }
         OrbgateGateRequest {
             struct_size flags method target authorization authorization_count header_names
@@ -99,8 +100,9 @@ fn layout() -> String {
             token_kind www_authenticate allow refused misrouted audit scopes issuer subject client
             actor id fingerprint expires_ms packed scope_set public_template
         }
-        OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url }
-        OrbgateIssuerStatus { struct_size key_count fetched_ms issuer failure warnings }
+        OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url body authorization }
+        OrbgateSecretSource { struct_size kind name }
+        OrbgateIssuerStatus { struct_size key_count fetched_ms issuer failure warnings opaque reserved }
         OrbgateRouteDifference { struct_size kind route decided_as }
         ArrowSchema { format name metadata flags n_children children dictionary release private_data }
         ArrowArray {
@@ -119,6 +121,7 @@ fn layout() -> String {
         first::<OrbgateGateRequest>("OrbgateGateRequest"),
         first::<OrbgateStepInfo>("OrbgateStepInfo"),
         first::<OrbgateFetchInfo>("OrbgateFetchInfo"),
+        first::<OrbgateSecretSource>("OrbgateSecretSource"),
         first::<OrbgateIssuerStatus>("OrbgateIssuerStatus"),
         first::<OrbgateRouteDifference>("OrbgateRouteDifference"),
     ]);

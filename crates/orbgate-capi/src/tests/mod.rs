@@ -28,6 +28,8 @@ mod forged;
 mod gate;
 #[cfg(not(miri))]
 mod header;
+#[cfg(feature = "gate")]
+mod introspection;
 #[cfg(all(feature = "gate", not(miri)))]
 mod layout;
 mod lives;

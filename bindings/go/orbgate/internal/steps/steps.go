@@ -32,6 +32,7 @@ const (
 	GateIgnoreMethodOverride = 2
 	GateSignaturesOutside    = 4
 	GateNoStaleKeys          = 8
+	GateIntrospection        = 16
 	ChallengeMinimal         = 0
 	ChallengeFull            = 1
 	ChallengeNone            = 2

@@ -70,6 +70,7 @@ final class Layout {
     static final int GATE_IGNORE_METHOD_OVERRIDE = 2;
     static final int GATE_SIGNATURES_OUTSIDE = 4;
     static final int GATE_NO_STALE_KEYS = 8;
+    static final int GATE_INTROSPECTION = 16;
     static final int CHALLENGE_MINIMAL = 0;
     static final int CHALLENGE_FULL = 1;
     static final int CHALLENGE_NONE = 2;
@@ -85,6 +86,8 @@ final class Layout {
     static final int MATCHED_UNKNOWN = 2;
     static final int DIFFERENCE_UNDECLARED = 1;
     static final int DIFFERENCE_UNSERVED = 2;
+    static final int SECRET_FILE = 1;
+    static final int SECRET_ENV = 2;
     static final int STEP_ANSWER = 1;
     static final int STEP_WAIT = 2;
     static final int STEP_CHECK_SIGNATURE = 3;
@@ -185,16 +188,18 @@ final class Layout {
     }
 
     static final class FetchInfo {
-        static final int SIZE = 40;
+        static final int SIZE = 72;
         static final int STRUCT_SIZE = 0;
         static final int TIMEOUT_MS = 4;
         static final int ATTEMPT = 8;
         static final int MAX_BYTES = 16;
         static final int URL = 24;
+        static final int BODY = 40;
+        static final int AUTHORIZATION = 56;
     }
 
     static final class GateOptions {
-        static final int SIZE = 112;
+        static final int SIZE = 128;
         static final int STRUCT_SIZE = 0;
         static final int FLAGS = 4;
         static final int CHALLENGE = 8;
@@ -215,6 +220,8 @@ final class Layout {
         static final int PUBLIC_ROUTE_COUNT = 96;
         static final int CORS_PREFLIGHT = 104;
         static final int RESERVED2 = 108;
+        static final int SECRETS = 112;
+        static final int SECRET_COUNT = 120;
     }
 
     static final class GateRequest {
@@ -239,13 +246,15 @@ final class Layout {
     }
 
     static final class IssuerStatus {
-        static final int SIZE = 64;
+        static final int SIZE = 72;
         static final int STRUCT_SIZE = 0;
         static final int KEY_COUNT = 4;
         static final int FETCHED_MS = 8;
         static final int ISSUER = 16;
         static final int FAILURE = 32;
         static final int WARNINGS = 48;
+        static final int OPAQUE = 64;
+        static final int RESERVED = 68;
     }
 
     static final class Route {
@@ -293,6 +302,13 @@ final class Layout {
         static final int LINE = 84;
         static final int COLUMN = 88;
         static final int RESERVED = 92;
+    }
+
+    static final class SecretSource {
+        static final int SIZE = 24;
+        static final int STRUCT_SIZE = 0;
+        static final int KIND = 4;
+        static final int NAME = 8;
     }
 
     static final class StepInfo {

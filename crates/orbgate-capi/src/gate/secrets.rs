@@ -1,0 +1,100 @@
+//! The secrets of the clients that ask about opaque tokens.
+
+use std::io;
+
+use orbgate_token::{SecretSource, Verifier};
+
+use super::options::{ORBGATE_GATE_INTROSPECTION, Options};
+use super::verifier::OrbgateVerifier;
+use crate::arguments::{Sized32, first_size, shared, write_sized};
+use crate::error::{OrbgateError, refused};
+use crate::status::{OrbgateStatus, guard};
+use crate::text::OrbgateStr;
+
+/// In `OrbgateSecretSource.kind`: a file, by its absolute path.
+pub const ORBGATE_SECRET_FILE: u32 = 1;
+/// In `OrbgateSecretSource.kind`: an environment variable.
+pub const ORBGATE_SECRET_ENV: u32 = 2;
+
+/// Where the secret of an introspecting client is. A configuration never contains the secret.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateSecretSource {
+    /// Set it to `sizeof(OrbgateSecretSource)`, or use `orbgate_secret_source_init()`.
+    pub struct_size: u32,
+    /// An `ORBGATE_SECRET_*` number.
+    pub kind: u32,
+    /// The path of the file, or the name of the variable.
+    pub name: OrbgateStr,
+}
+
+// SAFETY: integers and a string, the u32 first.
+unsafe impl Sized32 for OrbgateSecretSource {
+    const FIRST_SIZE: usize = first_size(24, 16);
+}
+
+/// Returns where one secret is, in the order of the issuers that have one: those of opaque tokens. Returns
+/// `ORBGATE_STATUS_NOT_FOUND` if there are at most `index` secrets. `orbgate_gate_new` reads the secrets itself, except
+/// in the WebAssembly module, whose host passes them in `OrbgateGateOptions.secrets`.
+///
+/// Ownership: the verifier owns the string in `out`, which is valid as long as the verifier.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_verifier_secret(
+    verifier: *const OrbgateVerifier,
+    index: usize,
+    out: *mut OrbgateSecretSource,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let verifier = unsafe { shared(verifier) }?;
+        let source = verifier.verifier.secrets().nth(index);
+        let (kind, name) = match source.ok_or(OrbgateStatus::NotFound)? {
+            SecretSource::File(path) => (ORBGATE_SECRET_FILE, path),
+            SecretSource::Env(name) => (ORBGATE_SECRET_ENV, name),
+        };
+        let source = OrbgateSecretSource {
+            struct_size: 0,
+            kind,
+            name: OrbgateStr::new(name),
+        };
+        // SAFETY: the caller guarantees it, see the preamble.
+        unsafe { write_sized(out, &source) }
+    })
+}
+
+/// The verifier of a new gate, with its secrets. They are read for each gate, so that a new gate has the current ones.
+pub(super) fn with_secrets(
+    verifier: &Verifier,
+    options: &Options,
+) -> Result<Verifier, OrbgateError> {
+    let count = verifier.secrets().count();
+    if !options.secrets.is_empty() && options.secrets.len() != count {
+        return Err(OrbgateStatus::InvalidArgument.into());
+    }
+    if count > 0 && !options.introspection {
+        let message = format!(
+            "`opaque`: this program can't ask about opaque tokens, because it doesn't set ORBGATE_GATE_INTROSPECTION \
+             ({ORBGATE_GATE_INTROSPECTION})"
+        );
+        return Err(refused(OrbgateStatus::InvalidConfiguration, &message));
+    }
+    let mut given = options.secrets.iter();
+    let secret = |source: &SecretSource| match given.next() {
+        Some(Some(secret)) => Ok(secret.clone()),
+        _ => read(source),
+    };
+    let verifier = verifier.clone().with_secrets(secret);
+    verifier.map_err(|error| OrbgateError::tokens(&error))
+}
+
+fn read(source: &SecretSource) -> io::Result<Vec<u8>> {
+    if cfg!(target_family = "wasm") {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the host has not passed it",
+        ));
+    }
+    source.read()
+}
