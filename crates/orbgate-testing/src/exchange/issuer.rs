@@ -184,7 +184,7 @@ impl Issuers {
     }
 }
 
-fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Option<()> {
+pub(crate) fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Option<()> {
     let length = body.len();
     let head =
         format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n");
@@ -193,7 +193,7 @@ fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Opt
 }
 
 /// Takes ten seconds for the whole body.
-fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
+pub(crate) fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
     let length = body.len();
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
@@ -206,7 +206,7 @@ fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
 }
 
 /// Stops after 64 MiB, which a client should never read.
-fn endless(stream: &mut impl Write) -> Option<()> {
+pub(crate) fn endless(stream: &mut impl Write) -> Option<()> {
     stream
         .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"keys\":[")
         .ok()?;

@@ -1,6 +1,7 @@
 //! Puts the same exchanges to every language's gate, over real sockets: the format is in `policy/cases/gate/README.md`.
 
 mod groups;
+mod introspection;
 mod issuer;
 mod program;
 mod programs;

@@ -21,7 +21,13 @@ pub struct Program {
     words: Vec<String>,
     /// Its server drops headers without a value, so its gate never sees them.
     pub(crate) drops_empty_headers: bool,
+    /// It asks about opaque tokens. Otherwise it must refuse to start.
+    pub(crate) introspects: bool,
 }
+
+/// The variable of the environment with the secret of a client that asks about opaque tokens, and the secret.
+pub(crate) const SECRET_VARIABLE: &str = "ORBGATE_EXCHANGE_SECRET";
+const SECRET: &str = "hunter2";
 
 /// With the gate or, to observe the server itself, without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +63,7 @@ impl Program {
         Self {
             words,
             drops_empty_headers: false,
+            introspects: true,
         }
     }
 
@@ -94,6 +101,7 @@ impl Program {
         command.args((gated == Gated::No).then_some("--ungated"));
         // A separate process group, because another program might start it, such as `go run`.
         command.process_group(0);
+        command.env(SECRET_VARIABLE, SECRET);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = command.stderr(Stdio::piped()).spawn();
         let words = self.words.join(" ");

@@ -21,6 +21,7 @@ struct Language {
     start: &'static str,
     /// See [`Program`].
     drops_empty_headers: bool,
+    introspects: bool,
 }
 
 const LANGUAGES: &[Language] = &[
@@ -31,6 +32,7 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo build --quiet --workspace --all-features --example gate"],
         start: "target/debug/examples/gate",
         drops_empty_headers: false,
+        introspects: true,
     },
     Language {
         name: "cpp",
@@ -43,6 +45,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-cpp",
         drops_empty_headers: true,
+        introspects: false,
     },
     Language {
         name: "python",
@@ -59,6 +62,7 @@ const LANGUAGES: &[Language] = &[
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
         drops_empty_headers: false,
+        introspects: false,
     },
     Language {
         name: "node",
@@ -70,6 +74,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
         drops_empty_headers: false,
+        introspects: false,
     },
     Language {
         name: "go",
@@ -81,6 +86,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go",
         drops_empty_headers: false,
+        introspects: false,
     },
     Language {
         name: "java",
@@ -94,6 +100,7 @@ const LANGUAGES: &[Language] = &[
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
         drops_empty_headers: false,
+        introspects: false,
     },
 ];
 
@@ -173,6 +180,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let words = language.start.split(' ').chain(framework);
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
+    program.introspects = language.introspects;
     Ok(program)
 }
 

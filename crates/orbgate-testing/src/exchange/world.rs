@@ -103,7 +103,7 @@ impl World {
     }
 
     /// The configuration of an issuer.
-    fn configuration(&self, name: &str) -> Value {
+    pub(crate) fn configuration(&self, name: &str) -> Value {
         let mut found = json!({
             "issuer": self.issuers.name(name),
             "audience": AUDIENCE,
@@ -148,6 +148,11 @@ impl World {
             self.signed.lock().unwrap().insert(end.to_owned());
         }
         Ok(token)
+    }
+
+    /// No output may show this, either: an opaque token.
+    pub(crate) fn hide(&self, token: &str) {
+        self.signed.lock().unwrap().insert(token.to_owned());
     }
 
     /// Whether a string contains a token.

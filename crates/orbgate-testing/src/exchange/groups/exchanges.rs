@@ -8,8 +8,8 @@ use orbgate_token::TokenError;
 use crate::exchange::suite::Suite;
 use crate::exchange::written::files;
 
-/// Reasons that no request can cause: an operator revokes a key, introspection is used, a clock is
-/// wrong.
+/// Reasons that no request here can cause: an operator revokes a key, introspection is used (see the group `opaque`), a
+/// clock is wrong.
 const NOT_OF_A_REQUEST: [&str; 4] = ["key_revoked", "inactive", "unanswered", "clock"];
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {

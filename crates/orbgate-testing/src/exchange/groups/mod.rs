@@ -3,6 +3,7 @@
 mod cases;
 mod exchanges;
 mod keys;
+mod opaque;
 mod provider;
 mod reload;
 
@@ -22,6 +23,8 @@ pub enum Group {
     Exchanges,
     /// Keys that rotate, forged ones, and issuers that are down, slow, huge, or lie
     Keys,
+    /// Opaque tokens, and introspection endpoints that fail
+    Opaque,
     /// A policy that is replaced under load
     Reload,
     /// Tokens of a real OpenID provider
@@ -34,6 +37,7 @@ impl Group {
             Self::Cases => cases::run(suite),
             Self::Exchanges => exchanges::run(suite),
             Self::Keys => keys::run(suite),
+            Self::Opaque => opaque::run(suite),
             Self::Reload => reload::run(suite),
             Self::Provider => provider::run(suite, home),
         }

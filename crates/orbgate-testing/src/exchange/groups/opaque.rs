@@ -1,0 +1,296 @@
+//! Opaque tokens: active, inactive and revoked ones, of issuers with and without a prefix, and endpoints that fail.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+use crate::exchange::introspection::{Endpoints, Manner};
+use crate::exchange::program::{Gated, SECRET_VARIABLE};
+use crate::exchange::recipe::Recipe;
+use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
+use crate::exchange::wire;
+use crate::exchange::world::{now, policy};
+use crate::signer::AUDIENCE;
+
+const METHOD: &[u8] = b"GET";
+const TARGET: &[u8] = b"/api/v1/external/orbs";
+
+/// The maximum wait of a request: one attempt of five seconds, on a busy machine.
+const LONGEST: Duration = Duration::from_secs(9);
+
+/// The secret in a file, and the credentials: `my api:p:a s+%é`, each part as in a form.
+const IN_FILE: (&str, &str) = (
+    "p:a s+%é\n",
+    "Basic bXklMjBhcGk6cCUzQWElMjBzJTJCJTI1JUMzJUE5",
+);
+
+/// The secret in the environment is `hunter2`; `my api:hunter2`.
+const OF_ENVIRONMENT: &str = "Basic bXklMjBhcGk6aHVudGVyMg==";
+
+/// The issuers with a prefix, which is the name and an underscore, and what their tokens are refused as.
+const ISSUERS: [(&str, Manner, Option<&str>); 8] = [
+    ("prefixed", Manner::Right, None),
+    ("closes", Manner::Closes, Some("unanswered")),
+    ("drips", Manner::Drips, Some("unanswered")),
+    ("endless", Manner::Endless, Some("unanswered")),
+    ("fails", Manner::Fails, Some("unanswered")),
+    ("redirects", Manner::Redirects, Some("unanswered")),
+    ("page", Manner::Page, Some("bad_claims")),
+    // It knows another secret.
+    ("stranger", Manner::Right, Some("unanswered")),
+];
+
+pub(crate) fn run(suite: &Suite) -> Result<()> {
+    let endpoints = Endpoints::serve()?;
+    let secret = suite.world.file("secret");
+    fs::write(&secret, IN_FILE.0)?;
+    let mut issuers = vec![suite.world.configuration("main")];
+    let mut add = |name: &str, opaque: Value| {
+        let mut issuer = suite.world.configuration("main");
+        issuer["issuer"] = endpoints.url(&format!("{name}/issuer")).into();
+        issuer["opaque"] = opaque;
+        issuer.as_object_mut().unwrap().remove("algorithms");
+        issuer["opaque"]["endpoint"] = endpoints.url(name).into();
+        issuer["opaque"]["client_id"] = "my api".into();
+        issuers.push(issuer);
+    };
+    add(
+        "rest",
+        json!({"client_secret_file": secret, "max_cache_seconds": 2}),
+    );
+    endpoints.add("rest", Manner::Right, IN_FILE.1);
+    for (name, manner, _) in ISSUERS {
+        let (prefix, variable) = (format!("{name}_"), SECRET_VARIABLE);
+        add(
+            name,
+            json!({"client_secret_env": variable, "prefix": prefix}),
+        );
+        let knows = match name {
+            "stranger" => "Basic bXklMjBhcGk6b3RoZXI=",
+            _ => OF_ENVIRONMENT,
+        };
+        endpoints.add(name, manner, knows);
+    }
+    let tokens = suite.world.file("opaque.yaml");
+    fs::write(
+        &tokens,
+        json!({"orbgate_token": 1, "issuers": issuers}).to_string(),
+    )?;
+    let running = suite
+        .program
+        .start(&policy("external"), &tokens, Gated::Yes);
+    if !suite.program.introspects {
+        let says = running.err().map(|error| error.to_string());
+        let is_told = says.is_some_and(|says| says.contains("can't ask about opaque tokens"));
+        ensure!(is_told, "it starts, and can't ask about opaque tokens");
+        return Ok(());
+    }
+    let open = suite.opened(running?, &policy("external"))?;
+    let mut group = Opaque {
+        suite,
+        open: &open,
+        endpoints: &endpoints,
+        refused: BTreeMap::new(),
+    };
+    // No output may show a secret or a token.
+    for secret in [IN_FILE.0.trim_end(), IN_FILE.1, OF_ENVIRONMENT, "hunter2"] {
+        suite.world.hide(secret);
+    }
+    group.answers()?;
+    group.caches();
+    group.fails();
+    group.many()?;
+    let expected = group.refused;
+    for wrong in endpoints.wrong() {
+        suite.fail(format!("opaque: an endpoint got {wrong}"));
+    }
+    let counted = open.close("opaque")?.refused.unwrap_or_default();
+    if counted != expected {
+        suite.fail(format!(
+            "opaque\n  refused: {counted:?}, expected: {expected:?}"
+        ));
+    }
+    Ok(())
+}
+
+struct Opaque<'s> {
+    suite: &'s Suite,
+    open: &'s Open<'s>,
+    endpoints: &'s Endpoints,
+    /// The tokens that are refused, by the reason.
+    refused: BTreeMap<String, u64>,
+}
+
+/// The answer about a token that is active, with these members replaced.
+fn active(kind: &str, scopes: &str, changes: Value) -> String {
+    let mut answer = json!({
+        "active": true, "aud": AUDIENCE, "sub": "user-7", "client_id": "app-1", "jti": "token-1",
+        "iat": now() - 10, "exp": now() + 600, "token_kind": kind, "scope": scopes,
+    });
+    if let (Value::Object(answer), Value::Object(changes)) = (&mut answer, changes) {
+        answer.extend(changes);
+    }
+    answer.to_string()
+}
+
+impl Opaque<'_> {
+    /// Sends a token, which is one of this kind with these scopes, or is refused.
+    fn put(&self, what: &str, bearer: &str, of: Option<(&str, &str)>) {
+        let sent = Sent {
+            location: format!("opaque: {what}"),
+            bytes: wire::request(METHOD, TARGET, Some(bearer)),
+            method: METHOD.to_vec(),
+            target: TARGET.to_vec(),
+            token: of.map(|(kind, scopes)| (kind.to_owned(), scopes.to_owned())),
+        };
+        self.suite.world.hide(bearer);
+        let of_engine = of.map(|(kind, scopes)| token(kind, scopes));
+        let expected = Expected::of(&self.open.engine, METHOD, TARGET, of_engine);
+        let start = Instant::now();
+        self.open.exchange(&sent, &expected);
+        let took = start.elapsed();
+        if took > LONGEST {
+            self.suite
+                .fail(format!("opaque: {what}\n  the answer took {took:?}"));
+        }
+    }
+
+    fn allowed(&self, what: &str, bearer: &str) {
+        self.put(what, bearer, Some(("user", "read:orbs")));
+    }
+
+    fn refused(&mut self, what: &str, bearer: &str, reason: &str) {
+        self.put(what, bearer, None);
+        *self.refused.entry(reason.to_owned()).or_default() += 1;
+    }
+
+    fn says(&self, token: &str, answer: &str) {
+        self.endpoints.says("rest", token, answer);
+    }
+
+    fn was_asked(&self, name: &str, token: &str, times: usize) {
+        let asked = self.endpoints.asked(name, token);
+        if asked != times {
+            self.suite.fail(format!(
+                "opaque: the endpoint `{name}` was asked {asked} times about a token, not {times} times"
+            ));
+        }
+    }
+
+    /// Each kind of answer, and which endpoint is asked.
+    fn answers(&mut self) -> Result<()> {
+        let orbs = active("user", "read:orbs", json!({}));
+        self.says("good-token-5e1f", &orbs);
+        self.allowed("an active token", "good-token-5e1f");
+        let every = "letters.and-signs_~+/==";
+        self.says(every, &orbs);
+        self.allowed("every sign that a token may have", every);
+        for (bearer, kind, scopes) in [
+            ("organisation", "organisation", "read:orbs"),
+            ("poor", "user", "read:account"),
+            ("poorest", "user", ""),
+        ] {
+            let bearer = format!("{bearer}-5e1f");
+            self.says(&bearer, &active(kind, scopes, json!({})));
+            self.put("scopes", &bearer, Some((kind, scopes)));
+        }
+        self.refused("a token that nobody knows", "unknown-5e1f", "inactive");
+        let past = now() - 120;
+        for (bearer, changes, reason) in [
+            ("expired", json!({"exp": past}), "expired"),
+            (
+                "other-audience",
+                json!({"aud": "https://other.example.com"}),
+                "audience",
+            ),
+            ("no-kind", json!({"token_kind": "robot"}), "unknown_kind"),
+            ("not-active", json!({"active": "true"}), "inactive"),
+        ] {
+            let bearer = format!("{bearer}-5e1f");
+            self.says(&bearer, &active("user", "read:orbs", changes));
+            self.refused("an answer that is no reason to allow", &bearer, reason);
+        }
+        self.endpoints.says("prefixed", "prefixed_5e1f", &orbs);
+        self.allowed("a token with a prefix", "prefixed_5e1f");
+        self.was_asked("rest", "prefixed_5e1f", 0);
+        let jwt = self.suite.world.token(&Recipe::of("user", "read:orbs"))?;
+        self.allowed("a JWT of another issuer", &jwt);
+        self.was_asked("rest", &jwt, 0);
+        // The endpoint knows whether it is right.
+        let recipe = Recipe::of("user", "read:orbs");
+        let recipe = recipe.claim("iss", self.endpoints.url("rest/issuer"));
+        let own = self.suite.world.token(&recipe)?;
+        self.says(&own, &orbs);
+        self.allowed("a JWT of an issuer that is asked", &own);
+        self.was_asked("rest", &own, 1);
+        Ok(())
+    }
+
+    /// An answer is used again, and no longer than `max_cache_seconds`.
+    fn caches(&mut self) {
+        let orbs = active("user", "read:orbs", json!({}));
+        self.says("revoked-later-5e1f", &orbs);
+        let start = Instant::now();
+        self.allowed("a token", "revoked-later-5e1f");
+        self.says("revoked-later-5e1f", r#"{"active":false}"#);
+        let asked = self.endpoints.asked("rest", "revoked-later-5e1f");
+        // On a busy machine it may have been two seconds.
+        if start.elapsed() < Duration::from_secs(1) {
+            self.allowed("a token that was revoked just now", "revoked-later-5e1f");
+            self.was_asked("rest", "revoked-later-5e1f", asked);
+        }
+        std::thread::sleep(Duration::from_millis(2100));
+        self.refused("a token that was revoked", "revoked-later-5e1f", "inactive");
+        // That it is inactive is known, too.
+        let asked = self.endpoints.asked("rest", "revoked-later-5e1f");
+        self.refused("a token that was revoked", "revoked-later-5e1f", "inactive");
+        self.was_asked("rest", "revoked-later-5e1f", asked);
+    }
+
+    /// Endpoints that fail deny, quickly, and the next question is answered when they work again.
+    fn fails(&mut self) {
+        let orbs = active("user", "read:orbs", json!({}));
+        for (name, _, reason) in ISSUERS {
+            let bearer = format!("{name}_5e1f-2");
+            self.endpoints.says(name, &bearer, &orbs);
+            match reason {
+                Some(reason) => self.refused(&format!("an endpoint that {name}"), &bearer, reason),
+                None => self.allowed("an endpoint that answers", &bearer),
+            }
+            self.was_asked(name, &bearer, 1);
+        }
+        self.endpoints.turns("fails", Manner::Right);
+        // Without an answer, the endpoint is asked again after a second.
+        std::thread::sleep(Duration::from_millis(1500));
+        self.allowed("an endpoint that works again", "fails_5e1f-2");
+    }
+
+    /// Many at once, each with its own answer.
+    fn many(&self) -> Result<()> {
+        let name = |number: usize| format!("one-of-many-5e1f-{number}");
+        for number in 0..12 {
+            let scopes = ["read:orbs", "read:account"][number % 2];
+            self.says(&name(number), &active("user", scopes, json!({})));
+        }
+        std::thread::scope(|scope| {
+            let clients = (0..12).map(|number| {
+                scope.spawn(move || {
+                    let scopes = ["read:orbs", "read:account"][number % 2];
+                    self.put("one of many", &name(number), Some(("user", scopes)));
+                })
+            });
+            let clients: Vec<_> = clients.collect();
+            clients
+                .into_iter()
+                .for_each(|client| client.join().unwrap());
+        });
+        for number in 0..12 {
+            self.was_asked("rest", &name(number), 1);
+        }
+        Ok(())
+    }
+}
