@@ -24,7 +24,7 @@ document! {
         pub(super) cors_preflight: Option<Spanned<PreflightDocument>>,
         /// The issuers whose tokens are accepted: a file of `orbgate-token`, which is followed as well.
         pub(super) tokens: Spanned<String>,
-        /// The addresses where proxies ask, each in one mode.
+        /// The addresses that accept requests, each in one mode.
         pub(super) listeners: Spanned<Vec<ListenerDocument>>,
         /// Where operators find `/healthz`, `/readyz` and `/metrics`; nowhere if absent.
         pub(super) admin: Option<Spanned<Address>>,
@@ -54,11 +54,11 @@ document! {
     }
 
     pub(super) struct ListenerDocument ("this listener") {
-        /// The protocol of those who ask.
+        /// The protocol of the clients.
         pub(super) mode: Spanned<Mode>,
         /// An IP address and port, or `unix:` and the absolute path of a socket.
         pub(super) listen: Spanned<Address>,
-        /// The addresses that may ask; required for an IP address, except in the mode `authzen`.
+        /// The addresses of clients that are accepted; required for an IP address, except in the mode `authzen`.
         pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<Address>>>>,
         /// Files for TLS; no TLS if absent.
         pub(super) tls: Option<TlsDocument>,
@@ -76,7 +76,7 @@ document! {
     pub(super) struct AuthzenDocument {
         /// The address of the service from outside: `https://` and a host.
         pub(super) url: Option<Spanned<String>>,
-        /// The scope that a caller's own token needs; any caller may ask if absent.
+        /// The scope that a caller's own token needs; no token is required if absent.
         pub(super) caller_scope: Option<Spanned<String>>,
         /// Subjects that have no token of their own.
         pub(super) subjects: Option<Vec<SubjectDocument>>,

@@ -161,16 +161,16 @@ fn listener(
         // Callers of this mode authenticate, or are on this machine.
         (Address::Tcp(_), None) if is_authzen => {}
         (Address::Tcp(_), None) => {
-            let message = "`trusted_proxies` must name the addresses that may ask";
+            let message = "`trusted_proxies` must list the addresses of the proxies";
             diagnostics.push_new(listen.location, message.to_owned());
         }
         (Address::Tcp(_), Some(trusted)) if trusted.value.is_empty() => {
-            let message = "`trusted_proxies` is empty, so nobody may ask";
+            let message = "`trusted_proxies` is empty, so no address is accepted";
             diagnostics.push_new(trusted.location, message.to_owned());
         }
         (Address::Unix(_), Some(trusted)) => {
             let message =
-                "a Unix socket has no addresses: the permissions of its folder say who may ask";
+                "a Unix socket has no addresses: its folder's permissions decide who connects";
             diagnostics.push_new(trusted.location, message.to_owned());
         }
         _ => {}

@@ -55,7 +55,7 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
         "g:9:23: `10.0.0.1/8` is no block of trusted addresses: its address has bits after its length",
         "g:9:35: `0.0.0.0/0` is no block of trusted addresses: it trusts every address",
         "g:11:13: nothing can listen at `localhost:1`",
-        "g:13:13: `trusted_proxies` must name the addresses that may ask",
+        "g:13:13: `trusted_proxies` must list the addresses of the proxies",
         "g:16:22: a Unix socket has no addresses",
         "g:17:24: `connections` must be a plain whole number above 0, not `0`",
         "g:17:41: it must be from 8192 to 1048576",
@@ -109,7 +109,7 @@ listeners:
         "g:7:23: `10.0.0.1/8` is no block of trusted addresses",
         "g:8:5: this listener lacks the key `listen`",
         "g:9:23: `0.0.0.0/0` is no block of trusted addresses",
-        "g:11:13: `trusted_proxies` must name the addresses that may ask",
+        "g:11:13: `trusted_proxies` must list the addresses of the proxies",
     ];
     let said = diagnostics(text);
     assert_eq!(said.len(), expected.len(), "{said:#?}");
