@@ -22,14 +22,15 @@ pub(crate) const MODULE: &str = "github.com/orbgate/orbgate/bindings/go";
 /// The package's own folder without subfolders: `go mod vendor` copies only the folder with the code.
 const PACKAGE: &str = "bindings/go/orbgate";
 
-/// Systems and processors for which programs are built without a C compiler: one that wazero compiles for, each
-/// important system, and a big-endian one.
-const OTHERS: [(&str, &str); 5] = [
+/// Builds for other systems and processors need no C compiler. These two differ most from Linux on amd64: another
+/// system, and a big-endian processor, for which wazero interprets.
+const MOST_UNLIKE: [(&str, &str); 2] = [("windows", "amd64"), ("linux", "s390x")];
+
+/// The others that many use.
+const OTHERS: [(&str, &str); 3] = [
     ("linux", "arm64"),
     ("darwin", "arm64"),
-    ("windows", "amd64"),
     ("freebsd", "amd64"),
-    ("linux", "s390x"),
 ];
 
 /// The engine of the package.
@@ -60,9 +61,12 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The package over the C library, under the race detector.
+/// The package over the C library under the race detector, and over WebAssembly for other systems.
 pub(crate) fn race(project: &Project) -> Result<StepResult> {
-    step(|| Go::set_up(project, Engine::Cgo, Profile::Tests)?.race())
+    step(|| {
+        Go::set_up(project, Engine::Cgo, Profile::Tests)?.race()?;
+        Go::set_up(project, Engine::Wasm, Profile::Tests)?.build_for(&OTHERS)
+    })
 }
 
 /// Runs the cases with a shared library installed below a prefix, instead of the package's static one.
@@ -212,7 +216,11 @@ impl Go {
             return conform("go-cgo", Program::at(&runner));
         }
         conform("go", Program::at(&runner))?;
-        OTHERS.iter().try_for_each(|(system, processor)| {
+        self.build_for(&MOST_UNLIKE)
+    }
+
+    fn build_for(&self, others: &[(&str, &str)]) -> Result<()> {
+        others.iter().try_for_each(|(system, processor)| {
             let build = self.with_engine("build").env("GOOS", *system);
             build.env("GOARCH", *processor).arg("./...").run()
         })

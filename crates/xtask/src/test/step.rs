@@ -74,7 +74,7 @@ pub(crate) enum Step {
     Frameworks,
     /// The Python wheel of a release: all tests in every Python but the newest; its size and its speed
     Pythons,
-    /// The Go package over the C library under the race detector
+    /// The Go package over the C library under the race detector; its builds for other systems
     Race,
     /// The gateway decides with the tokens of a real Keycloak, from its discovery document to a change of its keys
     Keycloak,
