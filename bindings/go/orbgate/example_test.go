@@ -78,7 +78,7 @@ func ExampleFromYAML_diagnostics() {
 			fmt.Printf("policy.yaml:%d:%d: %s\n", diagnostic.Line, diagnostic.Column, diagnostic.Message)
 		}
 	}
-	// Output: policy.yaml:3:7: `name` must be text, not a list
+	// Output: policy.yaml:3:7: `name` must be a string, not a list
 }
 
 func ExampleHandle() {

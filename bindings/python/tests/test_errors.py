@@ -60,7 +60,7 @@ def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "large.yaml"
     path.write_bytes(b"#" * (_native.MAX_POLICY_BYTES + 2))
-    with pytest.raises(PolicyError, match="which is the limit"):
+    with pytest.raises(PolicyError, match="larger than the limit"):
         Policy.from_file(path)
 
 

@@ -126,7 +126,9 @@ fn properties_are_read_as_strictly_as_cases() {
     );
     assert_eq!(
         diagnostics(&format!("{start}  - 7\n")),
-        ["3:5: an item of `properties` must be text, and `7` can be read as a number: write `'7'`"]
+        [
+            "3:5: an item of `properties` must be a string, and `7` can be read as a number: write `'7'`"
+        ]
     );
     let suite = Suite::from_bytes(
         format!("{start}  - never | organisation * | /v1/talk\n  - never | user * | /v2\n")
@@ -284,7 +286,7 @@ fn diagnostics_have_locations_and_say_what_to_write() {
         ),
         (
             "orbgate_test: 1\n",
-            "1:1: the test file lacks the key `cases`",
+            "1:1: the test file is missing the key `cases`",
         ),
         (
             "orbgate_test: 1\ncases: x\n",
@@ -359,11 +361,11 @@ fn diagnostics_have_locations_and_say_what_to_write() {
         ),
         (
             "  - {expect: allow}\n",
-            "3:5: this case lacks the key `request`",
+            "3:5: this case is missing the key `request`",
         ),
         (
             "  - [GET /v1]\n",
-            "3:5: a case, `REQUEST | TOKEN | EXPECTED` or a mapping, must be text, not a list",
+            "3:5: a case, `REQUEST | TOKEN | EXPECTED` or a mapping, must be a string, not a list",
         ),
         ("  - &a GET /v1 | user | allow\n", "3:5: "),
     ] {

@@ -89,7 +89,7 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
                     let address = text.parse::<SocketAddr>();
                     address.map_err(|_| {
                         format!(
-                            "`--probe` needs two IP addresses with their ports, and `{}` is none",
+                            "`--probe` needs two IP addresses with their ports, not `{}`",
                             text.escape_debug()
                         )
                     })
@@ -106,7 +106,7 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
     match (addresses, is_check) {
         (None, false) => Ok(Asked::Run(file)),
         (None, true) => Ok(Asked::Check(file)),
-        (Some(_), true) => Err("`--check` serves nothing, and `--probe` does".to_owned()),
+        (Some(_), true) => Err("`--check` and `--probe` can't be used together".to_owned()),
         (Some((proxy, backend)), false) => {
             let token = std::env::var("ORBGATE_TOKEN");
             let token = token.map_err(|_| "`--probe` needs a token in ORBGATE_TOKEN")?;

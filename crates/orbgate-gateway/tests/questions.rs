@@ -579,7 +579,7 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
                 "--config",
                 file,
             ],
-            "`--probe` needs two IP addresses with their ports, and `localhost:8080` is none",
+            "`--probe` needs two IP addresses with their ports, not `localhost:8080`",
         ),
         (
             &["--probe", "127.0.0.1:1", "127.0.0.1:2", "--config", file],
@@ -594,7 +594,7 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
                 file,
                 "--check",
             ],
-            "`--check` serves nothing, and `--probe` does",
+            "`--check` and `--probe` can't be used together",
         ),
     ];
     for (arguments, why) in wrong {

@@ -11,7 +11,7 @@ pub const MAX_BYTES: usize = 64 << 20;
 /// The root of a document; `None` after reporting an error.
 pub(super) fn parse<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
     if bytes.len() > MAX_BYTES {
-        let message = format!("the document has more than {MAX_BYTES} bytes, which is the limit");
+        let message = format!("the document is larger than the limit of {MAX_BYTES} bytes");
         diagnostics.push(Location::START, message);
         return None;
     }

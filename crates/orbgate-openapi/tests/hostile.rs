@@ -55,7 +55,7 @@ fn what_is_no_document_says_so() {
             "openapi: 3.0.0\npaths: { /a: { <<: *a } }",
             "2:16: a merge key is not read: write the keys here",
         ),
-        ("openapi: 3.0.0\n? [a]\n: b", "2:3: a key must be text"),
+        ("openapi: 3.0.0\n? [a]\n: b", "2:3: a key must be a string"),
         (
             "a: [",
             "2:1: this is not valid YAML: while parsing a node, did not find expected node content",
@@ -120,7 +120,7 @@ fn what_is_deep_or_large_is_bounded() {
     let large = vec![b' '; MAX_BYTES + 1];
     assert_eq!(
         diagnostic(large),
-        "1:1: the document has more than 67108864 bytes, which is the limit"
+        "1:1: the document is larger than the limit of 67108864 bytes"
     );
     let many: String = (0..200_001)
         .map(|number| format!("  /a{number}: {{ get: {{}} }}\n"))

@@ -86,19 +86,19 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "  /a: { get: { security: [{ login: ['read write'] }] } }",
         &[
-            "11:9: scope: GET /a: scope `read write` has the character U+0020, which a scope cannot have (RFC 6749 §3.3)",
+            "11:9: scope: GET /a: scope `read write` has the character U+0020, which isn't allowed in a scope (RFC 6749 §3.3)",
         ],
     ),
     (
         "  /files/{name}.json: { get: {} }",
         &[
-            "11:25: path: GET /files/{name}.json: a parameter is a whole segment like `{id}`, and `{name}.json` is not",
+            "11:25: path: GET /files/{name}.json: a parameter must be a whole segment, such as `{id}`, not `{name}.json`",
         ],
     ),
     (
         "  '/files/{id:[0-9]+}': { get: {} }",
         &[
-            "11:27: path: GET /files/{id:[0-9]+}: a parameter's name is a letter or `_`, then letters, digits, `_`, `.` or `-`, and `{id:[0-9]+}` is not",
+            "11:27: path: GET /files/{id:[0-9]+}: a parameter's name must be a letter or `_`, then letters, digits, `_`, `.` or `-`, not `{id:[0-9]+}`",
         ],
     ),
     (
@@ -108,7 +108,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "  /a%2Fb: { get: {} }",
         &[
-            "11:13: path: GET /a%2Fb: path `/a%2Fb` has the character `%`, which a literal cannot have",
+            "11:13: path: GET /a%2Fb: path `/a%2Fb` has the character `%`, which isn't allowed in a path",
         ],
     ),
     (
@@ -206,7 +206,7 @@ const TABLE: &[(&str, &[&str])] = &[
     (
         "  /a: { get: { security: [{ login: [null] }] } }",
         &[
-            "11:37: malformed: GET /a: a scope must be text, and `null` can be read as null: write `'null'`",
+            "11:37: malformed: GET /a: a scope must be a string, and `null` can be read as null: write `'null'`",
         ],
     ),
     (

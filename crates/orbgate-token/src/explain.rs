@@ -298,7 +298,7 @@ fn claims_hint(
                     Some(format!("`require` asks for `{}`, which {has}", test.claim))
                 }
                 None => Some(format!(
-                    "`sub`, `jti`, `{}` and the `sub` of `act` must be text if they are there",
+                    "`sub`, `jti`, `{}` and the `sub` of `act` must be strings if present",
                     issuer.client_claim
                 )),
             }

@@ -198,7 +198,7 @@ impl Jwk<'_> {
         match self.0.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err("a member that must be text is not"),
+            Some(_) => Err("a member that must be a string isn't one"),
         }
     }
 

@@ -99,9 +99,9 @@ fn every_diagnostic_of_a_file_is_reported_with_its_location() {
         ),
         (
             "orbgate_token: 1\nissuers:\n  - {}\n",
-            "3:5: this issuer lacks the key `audience`\n\
-             3:5: this issuer lacks the key `issuer`\n\
-             3:5: this issuer lacks the key `kind`",
+            "3:5: this issuer is missing the key `audience`\n\
+             3:5: this issuer is missing the key `issuer`\n\
+             3:5: this issuer is missing the key `kind`",
         ),
         (
             "\
@@ -119,7 +119,7 @@ issuers:
     rsa_exponent_min: 4
 ",
             "3:13: `issuer` is empty: write the `iss` of its tokens\n\
-             4:15: `audience` must be text, and `yes` can be read as a boolean: write `'yes'`\n\
+             4:15: `audience` must be a string, and `yes` can be read as a boolean: write `'yes'`\n\
              5:5: unknown key `algoritms` in this issuer (known: `issuer`, `tenants`, `audience`, `audience_claim`, `kind`, `jwks_uri`, `algorithms`, \
              `extra_types`, `scopes`, `client_claim`, `require`, `skew_seconds`, `max_lifetime_seconds`, \
              `allow_unverified_cnf`, `rsa_exponent_min`, `opaque`); did you mean `algorithms`?\n\
@@ -145,7 +145,7 @@ issuers:
 ",
             "5:25: unknown algorithm `none` (known: `RS256`, `RS384`, `RS512`, `PS256`, `PS384`, `PS512`, `ES256`, `ES384`, \
              `ES512`, `EdDSA`, `Ed25519`, `HS256`, `HS384`, `HS512`)\n\
-             5:31: an item of `algorithms` must be text, and `5` can be read as a number: write `'5'`\n\
+             5:31: an item of `algorithms` must be a string, and `5` can be read as a number: write `'5'`\n\
              7:7: `user` rests on nothing but absent claims: add a test for a claim that is there\n\
              8:22: a test needs exactly one of `equals`, `one_of`, `present`, `equals_claim`, `differs_from_claim`\n\
              9:15: another issuer has the same name\n\
@@ -195,9 +195,9 @@ remember_signatures: 10000000000
     let expected = [
         "t:4:5: unknown key `audiense`",
         "t:6:18: unknown algorithm `RS25`",
-        "t:7:5: this issuer lacks the key `issuer`",
-        "t:7:5: this issuer lacks the key `audience`",
-        "t:7:5: this issuer lacks the key `kind`",
+        "t:7:5: this issuer is missing the key `issuer`",
+        "t:7:5: this issuer is missing the key `audience`",
+        "t:7:5: this issuer is missing the key `kind`",
         "t:8:19: ",
         "t:9:5: this issuer must be a mapping",
         "t:12:15: ",

@@ -31,7 +31,7 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     let exponent = Some("its exponent is even or too small");
     let large = Some("its exponent has more than 32 bits");
     let private = Some("a private key does not belong in a public key set");
-    let not_text = Some("a member that must be text is not");
+    let not_text = Some("a member that must be a string isn't one");
     let missing = Some("a part of the key is missing");
     let encoding = Some("a part of the key is not base64url without padding");
     let even = format!("{}A", &rsa["n"].as_str().unwrap()[..341]);

@@ -97,7 +97,7 @@ pub fn document<D: Value>(
 /// let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
 /// assert_eq!(errors, [
 ///     "1:12: `greetings` must be the plain number 1, the version of the format, not `2`",
-///     "3:5: this person lacks the key `name`",
+///     "3:5: this person is missing the key `name`",
 ///     "3:13: `repeat` must be a plain whole number, not `-1`",
 ///     "4:5: unknown key `nam` in this person (known: `name`, `repeat`); did you mean `name`?",
 ///     "5:8: `voice` must be `low` or `high`, not `hoarse`",

@@ -36,7 +36,7 @@ pub(super) fn entry<'a>(
         }
         Content::Refused if diagnostics.stand_at(key.location) => None,
         Content::Sequence(_) | Content::Mapping(_) | Content::Refused => {
-            diagnostics.push(key.location, "a key must be text");
+            diagnostics.push(key.location, "a key must be a string");
             None
         }
     }

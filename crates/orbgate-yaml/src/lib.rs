@@ -94,7 +94,7 @@ fn read_again<D: DeserializeOwned + PartialEq>(
     document: &D,
     diagnostics: &mut Diagnostics,
 ) {
-    const DISAGREE: &str = "two YAML readers disagree on this file";
+    const DISAGREE: &str = "two YAML parsers disagree on this file";
     match serde_yaml::from_str::<D>(text) {
         Ok(second) if second == *document => {}
         Ok(_) => diagnostics.push(
@@ -112,7 +112,7 @@ fn read_again<D: DeserializeOwned + PartialEq>(
             let message = message.split(" at line ").next().unwrap_or_default();
             diagnostics.push(
                 location,
-                format!("{DISAGREE}: the second one says {}", quoted(message)),
+                format!("{DISAGREE}: the second reports {}", quoted(message)),
             );
         }
     }

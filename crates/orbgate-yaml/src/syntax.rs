@@ -158,12 +158,8 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
     let (before, inside) = scalar.rsplit_once(quote)?;
     if !inside.contains(['\n', '\r']) {
         let message = match quote {
-            '\'' => {
-                "the text goes on after its closing quote: within `'…'` a quote is written twice, `''`"
-            }
-            _ => {
-                "the text goes on after its closing quote: within `\"…\"` a quote is written `\\\"`"
-            }
+            '\'' => "unexpected text after the closing quote: inside `'…'`, write a quote as `''`",
+            _ => "unexpected text after the closing quote: inside `\"…\"`, write a quote as `\\\"`",
         };
         return Some((location(at), message.to_owned()));
     }
@@ -244,5 +240,5 @@ fn content(line: &str) -> (&str, usize) {
 /// The parser's message, with our quotes.
 fn parser_words(error: &ScanError) -> String {
     let info = error.info().replace("wasn't", "was not").replace('\'', "`");
-    format!("not readable as YAML: {info}")
+    format!("invalid YAML: {info}")
 }

@@ -14,7 +14,7 @@ pub(super) fn within_limits<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) 
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_BYTES {
         // The size of the file isn't known, because the caller might have stopped reading just after
         // the limit.
-        let message = format!("the file has more than {MAX_BYTES} bytes, which is the limit");
+        let message = format!("the file is larger than the limit of {MAX_BYTES} bytes");
         diagnostics.push(Location::START, message);
         return None;
     }

@@ -412,7 +412,7 @@ pub(super) const fn most_values(characters: usize) -> usize {
 
 fn too_many_values() -> String {
     format!(
-        "too many values for so short a text: after the first {FREE_VALUES}, one in {CHARACTERS_A_VALUE} characters is the limit"
+        "too many values for a document of this size: after the first {FREE_VALUES}, the limit is one per {CHARACTERS_A_VALUE} characters"
     )
 }
 

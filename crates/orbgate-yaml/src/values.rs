@@ -93,7 +93,7 @@ impl Values<'_> {
         }
         for (key, value) in keys.iter().zip(&found) {
             if value.is_none() && required.contains(key) {
-                let message = format!("{} lacks the key `{key}`", owner.what);
+                let message = format!("{} is missing the key `{key}`", owner.what);
                 self.diagnostics.lacking(owner.location, key, message);
             }
         }
@@ -177,7 +177,7 @@ impl Values<'_> {
     /// A string. Empty, with an error, if the value is or could be something else.
     pub fn text(&mut self, node: &Node<'_>, what: &str) -> Spanned<String> {
         let Content::Scalar(scalar) = &node.kind else {
-            self.wrong(node, &format!("{what} must be text"));
+            self.wrong(node, &format!("{what} must be a string"));
             return node.spanned(String::new());
         };
         if scalar.plain {
@@ -199,12 +199,13 @@ impl Values<'_> {
 
     fn refuse_other_readings(&mut self, plain: &str, location: Location, what: &str) {
         match other_reading(plain) {
-            Some(_) if plain.is_empty() => {
-                self.wrong_at(location, format!("{what} must be text, not an empty value"))
-            }
+            Some(_) if plain.is_empty() => self.wrong_at(
+                location,
+                format!("{what} must be a string, not an empty value"),
+            ),
             Some(reading) => {
                 let message = format!(
-                    "{what} must be text, and {} can be read as {reading}: write `'{plain}'`",
+                    "{what} must be a string, and {} can be read as {reading}: write `'{plain}'`",
                     quoted(plain)
                 );
                 self.wrong_at(location, message);
@@ -224,7 +225,7 @@ impl Values<'_> {
             Content::Sequence(_) => "a list".into(),
             Content::Mapping(_) => "a mapping".into(),
             Content::Scalar(scalar) if !scalar.plain => {
-                format!("the text {}", quoted(&scalar.text))
+                format!("the string {}", quoted(&scalar.text))
             }
             Content::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
             Content::Scalar(scalar) => quoted(&scalar.text),

@@ -11,12 +11,12 @@ fn a_file_over_8_mib_is_refused_before_any_other_work() {
     let diagnostics = refused(&"&a [".repeat(4 * 1024 * 1024));
     assert_eq!(
         messages(&diagnostics),
-        ["1:1: the file has more than 8388608 bytes, which is the limit"]
+        ["1:1: the file is larger than the limit of 8388608 bytes"]
     );
     let diagnostics = refused(&"#".repeat(limit + 1));
     assert_eq!(
         messages(&diagnostics),
-        ["1:1: the file has more than 8388608 bytes, which is the limit"]
+        ["1:1: the file is larger than the limit of 8388608 bytes"]
     );
 }
 

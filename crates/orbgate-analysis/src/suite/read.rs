@@ -104,7 +104,7 @@ fn judge(document: &Spanned<Document>, diagnostics: &mut Diagnostics) -> Suite {
     match (cases, properties) {
         // A file without cases and properties would pass with every policy.
         (None, None) => {
-            let message = "the test file lacks the key `cases`".to_owned();
+            let message = "the test file is missing the key `cases`".to_owned();
             diagnostics.lacking(document.location, "cases", message);
         }
         _ => {

@@ -104,10 +104,10 @@ listeners:
         "g:2:1: unknown key `tokns` in the configuration",
         "g:3:8: nothing can listen at `localhost`",
         "g:4:10: `Orb` is no prefix of headers",
-        "g:6:5: this listener lacks the key `mode`",
+        "g:6:5: this listener is missing the key `mode`",
         "g:6:13: nothing can listen at `127.0.0.1:99999`",
         "g:7:23: `10.0.0.1/8` is no block of trusted addresses",
-        "g:8:5: this listener lacks the key `listen`",
+        "g:8:5: this listener is missing the key `listen`",
         "g:9:23: `0.0.0.0/0` is no block of trusted addresses",
         "g:11:13: `trusted_proxies` must list the addresses of the proxies",
     ];

@@ -163,7 +163,10 @@ fn read_base_path(
     values: &mut Values<'_>,
 ) -> Option<Spanned<String>> {
     if is_null(node) {
-        values.wrong(node, "`base_path` must be text (`\"\"` for no base path)");
+        values.wrong(
+            node,
+            "`base_path` must be a string (`\"\"` for no base path)",
+        );
     }
     Some(values.text(node, owner.what))
 }

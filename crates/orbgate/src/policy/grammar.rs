@@ -70,7 +70,7 @@ fn check_segments(template: &str) -> Result<(), String> {
             None => {}
             Some(_) => {
                 return Err(format!(
-                    "parameter {} comes twice in {}",
+                    "parameter {} appears twice in {}",
                     quoted(segment),
                     quoted(template)
                 ));
@@ -115,7 +115,7 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
     for segment in segments(text) {
         if segment.contains(['{', '}']) {
             return Err(format!(
-                "base path {} must be literal, and {} is not",
+                "base path {} must be literal, not {}",
                 quoted(text),
                 quoted(segment)
             ));
@@ -202,7 +202,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
     let bytes: usize = parts.map(str::len).iter().sum();
     if bytes > MAX_TARGET_BYTES {
         return Err(format!(
-            "the full path {} has {bytes} bytes, and {MAX_TARGET_BYTES} is the limit",
+            "the full path {} has {bytes} bytes; the limit is {MAX_TARGET_BYTES}",
             shown()
         ));
     }
@@ -213,7 +213,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
     let count: usize = parts.map(slashes).iter().sum();
     if count > MAX_SEGMENTS {
         return Err(format!(
-            "the full path {} has {count} segments, and {MAX_SEGMENTS} is the limit",
+            "the full path {} has {count} segments; the limit is {MAX_SEGMENTS}",
             shown()
         ));
     }
@@ -223,7 +223,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
     let mut segments = parts.iter().flat_map(|part| segments(part));
     match segments.find(|segment| segment.len() > MAX_SEGMENT_BYTES) {
         Some(segment) => Err(format!(
-            "segment {} has {} bytes, and {MAX_SEGMENT_BYTES} is the limit",
+            "segment {} has {} bytes; the limit is {MAX_SEGMENT_BYTES}",
             quoted(segment),
             segment.len()
         )),
@@ -242,7 +242,7 @@ pub(super) fn scope(text: &str) -> Result<(), String> {
         .find(|c| !matches!(c, '\u{21}' | '\u{23}'..='\u{5b}' | '\u{5d}'..='\u{7e}'))
     {
         Some(c) => Err(format!(
-            "scope {} has {}, which a scope cannot have (RFC 6749 §3.3)",
+            "scope {} has {}, which isn't allowed in a scope (RFC 6749 §3.3)",
             quoted(text),
             character(c)
         )),
@@ -291,7 +291,7 @@ fn within_length(text: &str, most: usize, shown: impl Fn() -> String) -> Result<
         return Ok(());
     }
     Err(format!(
-        "{} has {count} characters, and {most} is the limit",
+        "{} has {count} characters; the limit is {most}",
         shown()
     ))
 }
@@ -340,14 +340,14 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
 fn no_literal(segment: &str, path: &str) -> String {
     if segment.contains(['{', '}']) {
         return format!(
-            "a parameter is a whole segment like `{{id}}`, and {} is not",
+            "a parameter must be a whole segment, such as `{{id}}`, not {}",
             quoted(segment)
         );
     }
     let wrong = |c: &char| !u8::try_from(*c).is_ok_and(is_literal);
     let wrong = segment.chars().find(wrong).map(character);
     format!(
-        "path {} has {}, which a literal cannot have",
+        "path {} has {}, which isn't allowed in a path",
         quoted(path),
         wrong.unwrap_or_else(|| quoted(segment))
     )
@@ -357,8 +357,10 @@ fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
     if is_name(name) {
         return Ok(());
     }
-    let message = "a parameter's name is a letter or `_`, then letters, digits, `_`, `.` or `-`";
-    Err(format!("{message}, and {} is not", quoted(segment)))
+    Err(format!(
+        "a parameter's name must be a letter or `_`, then letters, digits, `_`, `.` or `-`, not {}",
+        quoted(segment)
+    ))
 }
 
 /// Whether this is a valid parameter name.

@@ -145,13 +145,13 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
     {
         let message = if let Some(route) = route_with_a_colon(key, value) {
             format!(
-                "a route is text, and a `:` makes it a mapping: write {}",
+                "a route must be a string, and `:` makes this one a mapping: write {}",
                 quoted(&route)
             )
         } else if is_empty_value(value) {
             // `- {id}` is YAML for a mapping with one key and no value.
             format!(
-                "a route must be text or a mapping with `route`, and braces without quotes are a mapping: {}",
+                "a route must be a string or a mapping with `route`, and braces without quotes are a mapping: {}",
                 quoted(&format!("{{{}}}", key.text))
             )
         } else {

@@ -178,7 +178,7 @@ fn base_path(
     match &api.base_path {
         None if has_routes => {
             let shown = quoted(&name.value);
-            let message = format!("api {shown} has routes and lacks the key `base_path`");
+            let message = format!("api {shown} has routes but is missing the key `base_path`");
             diagnostics.lacking(name.location, "base_path", message);
             None
         }
@@ -201,7 +201,7 @@ fn scope_rule(
         judge(permits, diagnostics, grammar::permits);
     }
     if scope.orbs.is_none() && !scope.routes.0.is_empty() {
-        let message = format!("scope {shown} has routes and lacks the key `orbs`");
+        let message = format!("scope {shown} has routes but is missing the key `orbs`");
         diagnostics.lacking(name.location, "orbs", message);
     }
     let orbs = scope.orbs.as_ref().map(|orbs| match orbs.value {

@@ -63,11 +63,7 @@ impl InApi<'_> {
             _ => "token",
         };
         let locations = [first.name.location, self.name.location];
-        self.report(
-            &format!(", which differ in `{key}`"),
-            locations,
-            diagnostics,
-        );
+        self.report(&format!(" with different `{key}`"), locations, diagnostics);
     }
 
     /// Whether the keys about tokens already have errors, which are enough.
@@ -93,7 +89,7 @@ impl InApi<'_> {
         let orbs = |own: Self| own.scope.orbs.as_ref().map(|orbs| orbs.value);
         if orbs(self) != orbs(first) {
             let locations = [first.orbs_location(), self.orbs_location()];
-            self.report(" and differs in `orbs`", locations, diagnostics);
+            self.report(" with different `orbs`", locations, diagnostics);
         }
     }
 

@@ -39,7 +39,7 @@ class GuideTest {
                     "Bearer ",
                     "public_route\ntrue\nfalse\n",
                     "allowed, and consumes orbs\n",
-                    "policy.yaml:1:1: the policy lacks the key `apis`\npolicy.yaml:2:1: unknown key `colour`",
+                    "policy.yaml:1:1: the policy is missing the key `apis`\npolicy.yaml:2:1: unknown key `colour`",
                     "true\nscope_held\nscope_missing\n",
                     "no_route\ntrue\n");
 
