@@ -27,6 +27,11 @@ pub struct Answer<'e, T = VerifiedToken> {
     /// The template of an allowed request that needs no token. It is needed because the decision names
     /// no route of the policy.
     pub public: Option<Box<str>>,
+    /// The request is allowed only as a CORS preflight ([`CorsPreflight::Pass`](crate::CorsPreflight::Pass)), so a
+    /// handler that takes other methods than `OPTIONS` must not run. A host that learns of the handler afterwards passes
+    /// [`Matched::Unknown`](crate::Matched::Unknown) to [`Rules::routed`](crate::Rules::routed) for such a handler; one
+    /// that knows it before leaves [`Request::origin`](crate::Request::origin) empty.
+    pub preflight: bool,
 }
 
 /// A request that was allowed for one route, but that the router sent to another.

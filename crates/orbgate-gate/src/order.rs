@@ -31,8 +31,16 @@ pub struct Opened<'e, 'r> {
     /// The decision without a token. It contains the route that the request matches, so that the target
     /// is read only once.
     tokenless: Decision<'e>,
-    /// The template of a request that needs no token. Then the decision is an allow.
-    public: Option<Cow<'r, str>>,
+    /// Set if the request needs no token. Then the decision is an allow.
+    public: Option<Public<'r>>,
+}
+
+/// Why a request needs no token.
+#[derive(Clone, Debug)]
+struct Public<'r> {
+    /// The template of a public route, or of the route that a preflight asks about.
+    template: Cow<'r, str>,
+    preflight: bool,
 }
 
 impl Rules {
@@ -51,7 +59,7 @@ impl Rules {
             })
         };
         let public = match lacks(&tokenless) {
-            true => self.public_template(engine, request),
+            true => self.public_route(engine, request),
             false => None,
         };
         Opened {
@@ -66,18 +74,16 @@ impl Rules {
         }
     }
 
-    /// The template of a request that needs no token.
-    fn public_template<'r>(
-        &'r self,
-        engine: &Engine,
-        request: &Request<'_>,
-    ) -> Option<Cow<'r, str>> {
+    fn public_route<'r>(&'r self, engine: &Engine, request: &Request<'_>) -> Option<Public<'r>> {
         let public = |method: &[u8]| {
             let routes = self.public.as_ref()?;
             routes.template(engine, method, request.target)
         };
         if let Some(template) = public(request.method) {
-            return Some(template.into());
+            return Some(Public {
+                template: template.into(),
+                preflight: false,
+            });
         }
         // A CORS preflight: a browser asks whether it may send a request with this method, and
         // sends no token.
@@ -96,10 +102,14 @@ impl Rules {
             token: None,
             allow_bonus_orbs_use: false,
         });
-        match declared.about() {
-            Some(route) => Some(route.template().to_owned().into()),
-            None => public(asked).map(Into::into),
-        }
+        let template = match declared.about() {
+            Some(route) => route.template().to_owned().into(),
+            None => public(asked)?.into(),
+        };
+        Some(Public {
+            template,
+            preflight: true,
+        })
     }
 
     /// The same result, unless the router chose a different route than the allowed one. In that case, the request is
@@ -129,7 +139,6 @@ impl Rules {
         let decision = engine.deny_misrouted();
         Answer {
             misrouted: Some(misrouted),
-            public: None,
             ..self.answer(decision, answer.credentials)
         }
     }
@@ -153,9 +162,16 @@ impl<'e, 'r> Opened<'e, 'r> {
     pub fn decide<T: Verified>(self, credentials: Credentials<T>) -> Answer<'e, T> {
         let decision = self.decide_unrouted(credentials.token());
         let answer = self.rules.answer(decision, credentials);
-        let answer = Answer {
-            public: self.public.map(|it| it.into_owned().into()),
-            ..answer
+        let answer = match self.public {
+            Some(Public {
+                template,
+                preflight,
+            }) => Answer {
+                public: Some(template.into_owned().into()),
+                preflight,
+                ..answer
+            },
+            None => answer,
         };
         self.rules.routed(self.engine, answer, self.request.matched)
     }

@@ -63,6 +63,7 @@ impl Rules {
             denial: self.denial(&decision, credentials.is_readable()),
             misrouted: None,
             public: None,
+            preflight: false,
             credentials,
         }
     }

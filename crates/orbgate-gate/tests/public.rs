@@ -336,6 +336,7 @@ fn a_preflight_passes_for_declared_routes() {
                 (answer.decision.reason(), answer.public.as_deref()),
                 expected
             );
+            assert_eq!(answer.preflight, answer.decision.is_allow());
         }
         for request in others {
             let answer = ask(&rules, &engine, &request);

@@ -26,6 +26,9 @@ pub(crate) struct Answer {
     credentials: Credentials<VerifiedToken>,
     misrouted: Option<String>,
     public: Option<Box<str>>,
+    /// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
+    #[pyo3(get)]
+    preflight: bool,
     /// The method in a CORS preflight, if preflights need no token.
     requested_method: Option<Box<[u8]>>,
 }
@@ -103,6 +106,7 @@ impl Answer {
                 .filter(|_| answer.public.is_some())
                 .map(Into::into),
             public: answer.public,
+            preflight: answer.preflight,
         })
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct DecidedOn {
     pub(crate) uri: Uri,
     /// The status for a request that reaches another handler.
     pub(crate) misrouted: StatusCode,
+    /// Allowed only as a CORS preflight, for which no handler of a route runs.
+    pub(crate) preflight: bool,
 }
 
 impl Allowed {

@@ -118,7 +118,7 @@ where
     };
     let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>| match answer.decision {
         Decision::Allow(allow) => {
-            let decided_on = settings.decided_on(&parts);
+            let decided_on = settings.decided_on(&parts, answer.preflight);
             let allowed = Allowed::new(engine, &allow, answer.public, decided_on);
             Ok((allowed, answer.credentials.verified()))
         }
@@ -152,7 +152,7 @@ fn admitted<B: Body, T: Verified>(
 impl<V> Settings<V> {
     /// The properties of an allowed request that are compared with the request that reaches a
     /// handler.
-    fn decided_on(&self, parts: &Parts) -> DecidedOn {
+    fn decided_on(&self, parts: &Parts, preflight: bool) -> DecidedOn {
         let flat = self.rules.flat_403 || self.rules.challenge == Challenge::None;
         let reason = (!flat).then_some(Reason::NoRoute);
         let status = reason.and_then(Reason::status);
@@ -161,6 +161,7 @@ impl<V> Settings<V> {
             method: parts.method.clone(),
             uri: self.source.uri(parts).unwrap_or(&parts.uri).clone(),
             misrouted: status.unwrap_or(StatusCode::FORBIDDEN),
+            preflight,
         }
     }
 

@@ -11,7 +11,7 @@ use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
 use orbgate_tower::{
-    Allowed, CheckDispatch, Engines, GateLayer, InAxum, KeyHolder, ungated_routes,
+    Allowed, CheckDispatch, CorsPreflight, Engines, GateLayer, InAxum, KeyHolder, ungated_routes,
 };
 use tower::util::MapRequestLayer;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -387,6 +387,25 @@ async fn a_rewrite_between_gate_and_router_reaches_no_other_handler() {
         }
         let expected = if is_safe { 404 } else { 200 };
         assert_eq!(status, [200, 200, expected, expected, expected], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_preflight_runs_no_handler_that_depends_on_the_gate() {
+    let world = World::new();
+    for (name, handlers, expected) in [
+        ("by argument", any(allowed_by), 404),
+        ("by layer", any(async || "ran").layer(CheckDispatch), 404),
+        ("for itself", get(allowed_by).options(async || "cors"), 200),
+    ] {
+        let gate = world.outermost().cors_preflight(CorsPreflight::Pass);
+        let gate = gate.layer(Router::new().route("/users/{id}", handlers));
+        let request = Request::options("/users/7")
+            .header("origin", "https://app.example")
+            .header("access-control-request-method", "GET");
+        let request = request.body(axum::body::Body::empty()).unwrap();
+        let answer = gate.oneshot(request).await.unwrap();
+        assert_eq!(answer.status().as_u16(), expected, "{name}");
     }
 }
 

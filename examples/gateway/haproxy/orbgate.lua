@@ -1,5 +1,7 @@
 -- Asks the gateway whether a request may pass. Whatever goes wrong, it may not: haproxy.cfg denies what is not allowed at the end.
 local URL = "http://127.0.0.1:9182/"
+-- The last two make a CORS preflight.
+local ASKED = { authorization = true, origin = true, ["access-control-request-method"] = true }
 local PROMISED = { "decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind" }
 
 -- The values of a header as a list from 1.
@@ -25,9 +27,9 @@ end
 core.register_action("orbgate", { "http-req" }, function(txn)
     local came = txn.http:req_get_headers()
     local asked = {}
-    -- Some name another method or target for the backend: the gateway must know that they came.
+    -- X- headers can name another method or target for the backend: the gateway must know that they came.
     for name in pairs(came) do
-        if name == "authorization" or name:find("^x[-_]") then
+        if ASKED[name] or name:find("^x[-_]") then
             asked[name] = values(came, name)
         end
     end

@@ -21,7 +21,15 @@ func (g *Gate) Mux(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux chooses again, from the same request. Its Handler sets no path values, so it can't be called instead.
 		_, pattern := mux.Handler(r)
-		serve(mux, w, r, g.AskRouted(r, templateOf(pattern, r.Method)))
+		request := g.request(r)
+		if !request.Routed {
+			request.Routed, request.Template = true, templateOf(pattern, r.Method)
+		}
+		if !hasMethod(pattern) {
+			// A preflight must not run a handler for every method.
+			request.Origin = nil
+		}
+		serve(mux, w, r, g.askWithBody(r, request))
 	})
 }
 
@@ -151,8 +159,16 @@ func (a Answer) HTTPStatus() int {
 }
 
 // Pattern is a [Config.Template] for a gate inside an [http.ServeMux]. It returns the template of the pattern that the
-// mux has matched.
-func Pattern(r *http.Request) string { return templateOf(r.Pattern, r.Method) }
+// mux has matched; for a CORS preflight, only of a pattern with a method.
+func Pattern(r *http.Request) string {
+	if isPreflight := r.Method == http.MethodOptions && r.Header["Origin"] != nil; isPreflight && !hasMethod(r.Pattern) {
+		return ""
+	}
+	return templateOf(r.Pattern, r.Method)
+}
+
+// Whether a mux's pattern is for one method.
+func hasMethod(pattern string) bool { return strings.ContainsAny(pattern, " \t") }
 
 // The template of a mux's pattern, `[METHOD ][HOST]/PATH`, if it is for the method. A host is kept, so that the
 // template matches none of a policy.

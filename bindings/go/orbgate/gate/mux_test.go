@@ -87,6 +87,26 @@ func send(t *testing.T, server *httptest.Server, line string, headers ...string)
 	return response.StatusCode, string(text)
 }
 
+func TestAPreflightRunsOnlyAHandlerForOptions(t *testing.T) {
+	protect, _ := gateOf(t, around, gate.Config{CorsPreflight: true})
+	inner, _ := gateOf(t, around, gate.Config{CorsPreflight: true, Template: gate.Pattern})
+	mux := muxOf("/a", "OPTIONS /a/{id}")
+	within := http.NewServeMux()
+	for _, pattern := range []string{"/a", "OPTIONS /a/{id}"} {
+		within.Handle(pattern, inner.Middleware(sees(pattern)))
+	}
+	for name, handler := range map[string]http.Handler{"around": protect.Mux(mux), "within": within} {
+		server := httptest.NewServer(handler)
+		defer server.Close()
+		for target, expected := range map[string]int{"/a": 404, "/a/7": 200} {
+			status, body := send(t, server, "OPTIONS "+target, "Origin: https://a.example", "Access-Control-Request-Method: GET")
+			if status != expected && (expected != 404 || status != 401) {
+				t.Errorf("%s, %s: %d %s", name, target, status, body)
+			}
+		}
+	}
+}
+
 func TestAMuxIsComparedWithThePolicy(t *testing.T) {
 	var misrouted atomic.Int32
 	protect, token := gateOf(t, around, gate.Config{Count: func(name string, _ ...gate.Label) {

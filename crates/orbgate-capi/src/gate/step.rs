@@ -48,6 +48,7 @@ pub(super) struct Answered {
     refused: Option<&'static str>,
     misrouted: Option<String>,
     public: Option<Box<str>>,
+    preflight: bool,
     audit: Option<String>,
     token: Option<Known>,
 }
@@ -124,6 +125,12 @@ pub struct OrbgateStepInfo {
     /// The template of an allowed request that needs no token, because its decision names no route; otherwise no
     /// string.
     pub public_template: OrbgateStr,
+    /// 1 if the request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not
+    /// run. A host that knows the handler before it asks leaves `origin` out for such a handler; one that learns of it
+    /// afterwards asks again with `ORBGATE_MATCHED_UNKNOWN`.
+    pub preflight: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: integers, strings, a decision of integers and a pointer, the u32 first.
@@ -175,6 +182,7 @@ impl Answered {
             refused,
             misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
             public: answer.public,
+            preflight: answer.preflight,
             audit: audit.transpose()?,
             token,
         }))
@@ -187,6 +195,7 @@ impl Answered {
         info.misrouted = OrbgateStr::optional(self.misrouted.as_deref());
         info.audit = OrbgateStr::optional(self.audit.as_deref());
         info.public_template = OrbgateStr::optional(self.public.as_deref());
+        info.preflight = self.preflight.into();
         if let Some(denial) = &self.denial {
             info.http_status = denial.status.into();
             info.www_authenticate = OrbgateStr::optional(denial.www_authenticate.as_deref());
@@ -244,6 +253,8 @@ impl OrbgateStepInfo {
             packed: 0,
             scope_set: core::ptr::null(),
             public_template: NULL,
+            preflight: 0,
+            reserved: 0,
         }
     }
 

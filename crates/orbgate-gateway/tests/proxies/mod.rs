@@ -7,6 +7,7 @@ mod cases;
 mod exchanges;
 mod http2;
 mod lines;
+mod preflight;
 mod probes;
 mod program;
 mod quick_start;
