@@ -1308,6 +1308,16 @@ typedef struct OrbgateStepInfo {
    * string.
    */
   struct OrbgateStr public_template;
+  /**
+   * 1 if the request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not
+   * run. A host that knows the handler before it asks leaves `origin` out for such a handler; one that learns of it
+   * afterwards asks again with `ORBGATE_MATCHED_UNKNOWN`.
+   */
+  uint32_t preflight;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
 } OrbgateStepInfo;
 
 /**

@@ -98,7 +98,7 @@ fn layout() -> String {
         OrbgateStepInfo {
             struct_size kind attempt until_ms algorithm key message signature decision http_status
             token_kind www_authenticate allow refused misrouted audit scopes issuer subject client
-            actor id fingerprint expires_ms packed scope_set public_template
+            actor id fingerprint expires_ms packed scope_set public_template preflight reserved
         }
         OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url body authorization }
         OrbgateSecretSource { struct_size kind name }

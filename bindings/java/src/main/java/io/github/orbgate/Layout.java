@@ -312,7 +312,7 @@ final class Layout {
     }
 
     static final class StepInfo {
-        static final int SIZE = 360;
+        static final int SIZE = 368;
         static final int STRUCT_SIZE = 0;
         static final int KIND = 4;
         static final int ATTEMPT = 8;
@@ -340,6 +340,8 @@ final class Layout {
         static final int PACKED = 328;
         static final int SCOPE_SET = 336;
         static final int PUBLIC_TEMPLATE = 344;
+        static final int PREFLIGHT = 360;
+        static final int RESERVED = 364;
     }
 
     static final class Str {
