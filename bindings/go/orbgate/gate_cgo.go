@@ -188,7 +188,8 @@ func readFetch(fetch *C.OrbgateFetch, status C.OrbgateStatus) *steps.Fetch {
 	}
 	defer C.orbgate_fetch_free(fetch)
 	info := C.go_orbgate_fetch_info(fetch)
-	return &steps.Fetch{URL: copied(info.url), Attempt: uint64(info.attempt), MaxBytes: int(info.max_bytes), TimeoutMS: uint32(info.timeout_ms)}
+	return &steps.Fetch{URL: copied(info.url), Attempt: uint64(info.attempt), MaxBytes: int(info.max_bytes), TimeoutMS: uint32(info.timeout_ms),
+		Body: copied(info.body), Authorization: copied(info.authorization)}
 }
 
 func (g cgoGate) fetchFailed(attempt uint64, failure uint32, monotonicMS uint64) {
@@ -224,7 +225,8 @@ func (g cgoGate) status() []steps.Issuer {
 	issuer := C.orbgate_issuer_status_init()
 	for C.orbgate_key_status_issuer(status, C.size_t(len(issuers)), &issuer) == C.ORBGATE_STATUS_OK {
 		issuers = append(issuers, steps.Issuer{Name: copied(issuer.issuer), Failure: copied(issuer.failure),
-			Warnings: copied(issuer.warnings), Keys: int(issuer.key_count), FetchedMS: uint64(issuer.fetched_ms)})
+			Warnings: copied(issuer.warnings), Keys: int(issuer.key_count), FetchedMS: uint64(issuer.fetched_ms),
+			Opaque: issuer.opaque == 1})
 	}
 	return issuers
 }

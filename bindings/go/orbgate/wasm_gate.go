@@ -4,7 +4,10 @@ package orbgate
 
 import (
 	"encoding/binary"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
@@ -41,16 +44,24 @@ type (
 		Reserved                                                                     uint32
 		Public                                                                       wasmText
 		CorsPreflight, Reserved2                                                     uint32
+		Secrets                                                                      wasmText
+	}
+	wasmSecret struct {
+		Size, Kind uint32
+		Name       wasmText
 	}
 	wasmFetch struct {
 		Size, Timeout     uint32
 		Attempt, MaxBytes uint64
 		URL               wasmText
+		Body              wasmText
+		Authorization     wasmText
 	}
 	wasmIssuer struct {
 		Size, Keys                uint32
 		Fetched                   uint64
 		Issuer, Failure, Warnings wasmText
+		Opaque, Reserved          uint32
 	}
 	wasmDifference struct {
 		Size, Kind       uint32
@@ -94,7 +105,7 @@ func (i *instance) openGate(tokens string, options *steps.Options) (uint32, erro
 	var room handed
 	at := room.text(tokens)
 	raw := wasmGateOptions{
-		Size: 88, Flags: options.Flags, Challenge: options.Challenge, Templates: options.Templates,
+		Size: uint32(binary.Size(wasmGateOptions{})), Flags: options.Flags, Challenge: options.Challenge, Templates: options.Templates,
 		Realm: room.text(options.Realm), ResourceMetadata: room.text(options.ResourceMetadata),
 		TTL: options.TTL, TTLMin: options.TTLMin, TTLMax: options.TTLMax, AheadPercent: options.AheadPercent, MaxStale: options.MaxStale,
 		Cooldown: options.Cooldown, Burst: options.Burst, Retry: options.Retry, Timeout: options.Timeout, CorsPreflight: options.CorsPreflight,
@@ -109,15 +120,66 @@ func (i *instance) openGate(tokens string, options *steps.Options) (uint32, erro
 		return 0, i.failure(status)
 	}
 	verifier := uint64(binary.LittleEndian.Uint32(i.room))
+	secrets, err := i.secrets(verifier)
+	if err != nil {
+		return 0, err
+	}
+	var secret handed
+	list, ok := secret.putList(i, secrets)
+	if !ok {
+		return 0, StatusPanic
+	}
+	raw.Secrets = wasmText{uint32(list), uint32(len(secrets))}
 	_, _ = binary.Encode(i.room[16:], binary.LittleEndian, &raw)
 	if status := i.status("orbgate_gate_new", verifier, out+16, out, out+4); status != statusOK {
 		return 0, i.failure(status)
 	}
 	address := binary.LittleEndian.Uint32(i.room)
-	if _, ok := i.call("orbgate_verifier_free", verifier); !ok || !room.freeList(i, public, options.Public) {
+	if _, ok := i.call("orbgate_verifier_free", verifier); !ok || !room.freeList(i, public, options.Public) || !secret.freeList(i, list, secrets) {
 		return 0, StatusPanic
 	}
 	return address, nil
+}
+
+// The secrets of the clients that ask about opaque tokens, which the module can't read.
+func (i *instance) secrets(verifier uint64) (secrets []string, err error) {
+	var source wasmSecret
+	var failures []string
+	for i.describe("orbgate_verifier_secret", &source, verifier, uint64(len(secrets))) == statusOK {
+		secret, err := readSecret(source.Kind, i.text(source.Name))
+		if err != nil {
+			failures = append(failures, err.Error())
+		}
+		secrets = append(secrets, secret)
+	}
+	if failures != nil {
+		return nil, &Error{Status: StatusInvalidConfiguration, Message: strings.Join(failures, "\n")}
+	}
+	return secrets, nil
+}
+
+// Reads a secret as the C library does. No error contains it.
+func readSecret(kind uint32, name string) (string, error) {
+	if kind == secretEnv {
+		value, found := os.LookupEnv(name)
+		if !found {
+			return "", fmt.Errorf("`client_secret_env` %s: the variable is not set", name)
+		}
+		return orLine(value), nil
+	}
+	text, err := readRegular(name)
+	if err != nil {
+		return "", fmt.Errorf("`client_secret_file` %s: %w", name, err)
+	}
+	return orLine(string(text)), nil
+}
+
+// An empty secret as an empty line, which the library refuses in the same way; an empty text has no address.
+func orLine(secret string) string {
+	if secret == "" {
+		return "\n"
+	}
+	return secret
 }
 
 // Texts that are handed over together, in memory of their own.
@@ -359,7 +421,8 @@ func (g *wasmGate) fetch(status Status) (*steps.Fetch, Status) {
 	if status := g.describe("orbgate_fetch_info", &info, address); status != statusOK {
 		return nil, StatusPanic
 	}
-	next := &steps.Fetch{URL: g.text(info.URL), Attempt: info.Attempt, MaxBytes: int(info.MaxBytes), TimeoutMS: info.Timeout}
+	next := &steps.Fetch{URL: g.text(info.URL), Attempt: info.Attempt, MaxBytes: int(info.MaxBytes), TimeoutMS: info.Timeout,
+		Body: g.text(info.Body), Authorization: g.text(info.Authorization)}
 	return next, g.status0("orbgate_fetch_free", address)
 }
 
@@ -425,7 +488,7 @@ func (g *wasmGate) status() (issuers []steps.Issuer) {
 		var info wasmIssuer
 		for g.describe("orbgate_key_status_issuer", &info, keys, uint64(len(issuers))) == statusOK {
 			issuers = append(issuers, steps.Issuer{Name: g.text(info.Issuer), Failure: g.text(info.Failure),
-				Warnings: g.text(info.Warnings), Keys: int(info.Keys), FetchedMS: info.Fetched})
+				Warnings: g.text(info.Warnings), Keys: int(info.Keys), FetchedMS: info.Fetched, Opaque: info.Opaque == 1})
 		}
 		return g.status0("orbgate_key_status_free", keys)
 	})

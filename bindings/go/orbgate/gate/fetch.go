@@ -31,12 +31,18 @@ func (g *Gate) run(fetch *steps.Fetch) {
 	for fetch != nil {
 		response, failure, err := g.get(fetch)
 		if err != nil {
-			g.config.Logger.Warn("keys cannot be fetched", "url", fetch.URL, "error", err)
+			message := "keys cannot be fetched"
+			if fetch.Body != "" {
+				message = "an opaque token cannot be asked about"
+			}
+			g.config.Logger.Warn(message, "url", fetch.URL, "error", err)
 			g.raw.FetchFailed(fetch.Attempt, failure, g.monotonicMS())
 			break
 		}
 		fetch = g.raw.Fetched(fetch.Attempt, response.status, response.cacheControl, response.body, g.monotonicMS())
 	}
+	// Another token might have waited for its turn.
+	g.startFetches()
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.fetching--
@@ -65,7 +71,7 @@ func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error
 			failure = steps.FetchTimeout
 		}
 	}()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fetch.URL, nil)
+	request, err := newRequest(ctx, fetch)
 	if err != nil {
 		return response{}, 0, err
 	}
@@ -80,6 +86,23 @@ func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error
 		err = errTooLarge
 	}
 	return read, 0, err
+}
+
+func newRequest(ctx context.Context, fetch *steps.Fetch) (*http.Request, error) {
+	method, body := http.MethodGet, io.Reader(nil)
+	if fetch.Body != "" {
+		method, body = http.MethodPost, strings.NewReader(fetch.Body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, fetch.URL, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	if fetch.Body != "" {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Authorization", fetch.Authorization)
+	}
+	return request, nil
 }
 
 // Waits until isSo is true, which can become so whenever an attempt has ended, and at that time if it isn't zero. An

@@ -33,7 +33,7 @@ type Config struct {
 	Policy *orbgate.Handle
 	// Tokens is a token configuration in YAML, which states which tokens are accepted.
 	Tokens string
-	// Client fetches the issuers' keys with your proxies, roots and timeouts. It never follows redirects. The default has
+	// Client fetches the issuers' keys, and asks about opaque tokens, with your proxies, roots and timeouts. It never follows redirects. The default has
 	// the settings of [http.DefaultTransport].
 	Client *http.Client
 	// Template returns the template that a router outside the middleware has chosen, including any prefix; empty if the
@@ -122,7 +122,7 @@ type Gate struct {
 	said sync.Map
 }
 
-// New makes a gate. If the configuration is invalid, the error is an [*orbgate.Error] with all errors and their
+// New makes a gate, and reads the secrets that opaque issuers need. If the configuration is invalid, the error is an [*orbgate.Error] with all errors and their
 // locations. Keys are fetched when the first token arrives, or with [Gate.Warm].
 func New(config Config) (*Gate, error) {
 	if config.Policy == nil {
@@ -130,7 +130,7 @@ func New(config Config) (*Gate, error) {
 	}
 	options := steps.Options{
 		Templates: uint32(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
-		Public: config.Public,
+		Public: config.Public, Flags: steps.GateIntrospection,
 	}
 	if config.CorsPreflight {
 		options.CorsPreflight = steps.CorsPreflightPass
@@ -142,7 +142,7 @@ func New(config Config) (*Gate, error) {
 		options.Challenge = steps.ChallengeNone
 	}
 	if config.Flat403 {
-		options.Flags = steps.GateFlat403
+		options.Flags |= steps.GateFlat403
 	}
 	raw, err := steps.New(config.Tokens, &options)
 	if err != nil {
@@ -451,8 +451,10 @@ func (g *Gate) Forget(issuer string) error { return g.raw.Forget(issuer) }
 // An Issuer is the status of an issuer's keys.
 type Issuer struct {
 	Name string
-	// Keys is the number of usable keys. If it is 0, every token of the issuer is rejected.
-	Keys int
+	// Keys is the number of usable keys. If it is 0, every token of the issuer is rejected, unless its tokens are
+	// Opaque: an introspection endpoint is asked about them.
+	Keys   int
+	Opaque bool
 	// Fetched is when the keys were fetched; the zero time if never.
 	Fetched time.Time
 	// Failure is why the last attempt failed; empty if it succeeded. Warnings has a line for each unusable key.
@@ -463,7 +465,7 @@ type Issuer struct {
 func (g *Gate) Status() []Issuer {
 	var issuers []Issuer
 	for _, raw := range g.raw.Status() {
-		issuer := Issuer{Name: raw.Name, Keys: raw.Keys, Failure: raw.Failure, Warnings: raw.Warnings}
+		issuer := Issuer{Name: raw.Name, Keys: raw.Keys, Opaque: raw.Opaque, Failure: raw.Failure, Warnings: raw.Warnings}
 		if raw.Keys > 0 {
 			issuer.Fetched = g.start.Add(time.Duration(raw.FetchedMS) * time.Millisecond)
 		}
@@ -489,7 +491,7 @@ func (g *Gate) Warm(ctx context.Context) error {
 	}
 	var missing []string
 	for _, issuer := range g.raw.Status() {
-		if issuer.Keys == 0 {
+		if issuer.Keys == 0 && !issuer.Opaque {
 			missing = append(missing, fmt.Sprintf("%s: %s", issuer.Name, issuer.Failure))
 		}
 	}

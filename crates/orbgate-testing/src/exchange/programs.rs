@@ -86,7 +86,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go",
         drops_empty_headers: false,
-        introspects: false,
+        introspects: true,
     },
     Language {
         name: "java",

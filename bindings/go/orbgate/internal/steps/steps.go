@@ -81,12 +81,13 @@ type Step struct {
 	Held any
 }
 
-// A Fetch is a URL to fetch.
+// A Fetch is a URL to fetch: with GET, or with POST if it has a Body, a question about a token. Body and Authorization are secret.
 type Fetch struct {
-	URL       string
-	Attempt   uint64
-	MaxBytes  int
-	TimeoutMS uint32
+	URL                 string
+	Attempt             uint64
+	MaxBytes            int
+	TimeoutMS           uint32
+	Body, Authorization string
 }
 
 // An Issuer is how the keys of one are.
@@ -94,6 +95,7 @@ type Issuer struct {
 	Name, Failure, Warnings string
 	Keys                    int
 	FetchedMS               uint64
+	Opaque                  bool
 }
 
 // A Difference is a route that only the service or only the policy has.

@@ -1,0 +1,197 @@
+package gate_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
+)
+
+// An introspection endpoint, which knows one client.
+type endpoint struct {
+	*httptest.Server
+	asked atomic.Int32
+	// How many it is asked about at once.
+	now, most atomic.Int32
+}
+
+func newEndpoint(t *testing.T) *endpoint {
+	t.Helper()
+	e := new(endpoint)
+	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.asked.Add(1)
+		now := e.now.Add(1)
+		defer e.now.Add(-1)
+		for most := e.most.Load(); now > most && !e.most.CompareAndSwap(most, now); most = e.most.Load() {
+		}
+		body, _ := io.ReadAll(r.Body)
+		client, secret, _ := r.BasicAuth()
+		form := r.Header.Get("Content-Type") == "application/x-www-form-urlencoded"
+		if r.Method != "POST" || !form || client != "my-api" || secret != "s3cret" {
+			w.WriteHeader(401)
+			return
+		}
+		token, _ := strings.CutPrefix(strings.Split(string(body), "&")[0], "token=")
+		switch {
+		case strings.HasPrefix(token, "good"):
+			time.Sleep(5 * time.Millisecond)
+			fmt.Fprintf(w, `{"active":true,"aud":"api","exp":%d,"sub":"user-7","scope":"read:orbs"}`, time.Now().Unix()+600)
+		case token == "redirect":
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		case token == "huge":
+			w.Write(bytes.Repeat([]byte(" "), 300_000))
+		default:
+			io.WriteString(w, `{"active":false}`)
+		}
+	}))
+	t.Cleanup(e.Close)
+	return e
+}
+
+func opaque(e *endpoint, secret string) string {
+	return fmt.Sprintf("orbgate_token: 1\nissuers:\n  - issuer: %s/issuer\n    audience: api\n    kind: user\n"+
+		"    opaque: { endpoint: '%s/introspect', client_id: my-api, %s }\n", e.URL, e.URL, secret)
+}
+
+func opaqueGate(t *testing.T, tokens string, log io.Writer) (*gate.Gate, error) {
+	t.Helper()
+	engine, err := orbgate.External()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens, Logger: logger})
+	if err == nil {
+		t.Cleanup(func() { protect.Close() })
+	}
+	return protect, err
+}
+
+func TestAnOpaqueTokenIsAskedAbout(t *testing.T) {
+	e := newEndpoint(t)
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ORBGATE_TEST_SECRET", "s3cret")
+	for _, source := range []string{"client_secret_env: ORBGATE_TEST_SECRET", "client_secret_file: " + file} {
+		var log bytes.Buffer
+		protect, err := opaqueGate(t, opaque(e, source), &log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := protect.Warm(t.Context()); err != nil {
+			t.Error(err)
+		}
+		ask := func(token, target string) (int, string) {
+			found := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: target, Authorization: []string{"Bearer " + token}})
+			if found.IsAllow() != (found.HTTPStatus() == 0) {
+				t.Errorf("%+v", found)
+			}
+			return found.HTTPStatus(), found.Refused
+		}
+		for _, row := range []struct {
+			token, target string
+			status        int
+			refused       string
+		}{
+			{"good", orbs, 0, ""},
+			{"good", "/api/v1/external/account", 403, ""},
+			{"bad", orbs, 401, "inactive"},
+			{"redirect", orbs, 401, "unanswered"},
+			{"huge", orbs, 401, "unanswered"},
+		} {
+			before := e.asked.Load()
+			status, refused := ask(row.token, row.target)
+			if status != row.status || refused != row.refused {
+				t.Errorf("%s: %s: %d %s", source, row.token, status, refused)
+			}
+			asked := e.asked.Load() - before
+			if row.status == 403 && asked != 0 || row.status != 403 && asked != 1 {
+				t.Errorf("%s: asked %d times", row.token, asked)
+			}
+		}
+		status := protect.Status()
+		if len(status) != 1 || !status[0].Opaque || status[0].Keys != 0 {
+			t.Errorf("%+v", status)
+		}
+		if logged := log.String(); !strings.Contains(logged, "opaque token") || strings.Contains(logged, "s3cret") || strings.Contains(logged, "huge") {
+			t.Error(logged)
+		}
+	}
+}
+
+func TestManyOpaqueTokensAreAskedAboutInTurn(t *testing.T) {
+	e := newEndpoint(t)
+	t.Setenv("ORBGATE_TEST_SECRET", "s3cret")
+	protect, err := opaqueGate(t, opaque(e, "client_secret_env: ORBGATE_TEST_SECRET"), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asking sync.WaitGroup
+	for number := range 100 {
+		asking.Add(1)
+		go func() {
+			defer asking.Done()
+			bearer := fmt.Sprintf("Bearer good-%d", number)
+			if found := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{bearer}}); !found.IsAllow() {
+				t.Errorf("%+v", found)
+			}
+		}()
+	}
+	asking.Wait()
+	if asked, most := e.asked.Load(), e.most.Load(); asked != 100 || most > 32 {
+		t.Errorf("asked %d times, %d at once", asked, most)
+	}
+}
+
+func TestAnEndpointThatDoesNotKnowTheSecretIsADenial(t *testing.T) {
+	e := newEndpoint(t)
+	t.Setenv("ORBGATE_TEST_SECRET", "another")
+	protect, err := opaqueGate(t, opaque(e, "client_secret_env: ORBGATE_TEST_SECRET"), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer good"}})
+	if found.HTTPStatus() != 401 || found.Refused != "unanswered" {
+		t.Errorf("%+v", found)
+	}
+	if status := protect.Status(); status[0].Failure != "the issuer answered 401" {
+		t.Errorf("%+v", status)
+	}
+}
+
+func TestASecretThatCannotBeReadIsNamed(t *testing.T) {
+	e := newEndpoint(t)
+	folder := t.TempDir()
+	empty, binary := filepath.Join(folder, "empty"), filepath.Join(folder, "binary")
+	for file, bytes := range map[string]string{empty: "", binary: "hidden\xff"} {
+		if err := os.WriteFile(file, []byte(bytes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for source, expected := range map[string]string{
+		"client_secret_env: ORBGATE_NO_SUCH_VARIABLE":            "`client_secret_env` ORBGATE_NO_SUCH_VARIABLE: the variable is not set",
+		"client_secret_file: " + filepath.Join(folder, "nobody"): "nobody: ",
+		"client_secret_file: " + empty:                           "empty: it is empty",
+		"client_secret_file: " + binary:                          "binary: it is not UTF-8",
+	} {
+		_, err := opaqueGate(t, opaque(e, source), io.Discard)
+		if err == nil || !strings.Contains(err.Error(), expected) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+}
