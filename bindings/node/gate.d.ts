@@ -7,8 +7,13 @@ export interface Log {
   error(message: string): void;
 }
 
-/** Fetches the issuers' keys, with the signature of `fetch`, which is the default. Redirects are not followed. */
-export type FetchKeys = (url: string, options: { redirect: "manual"; signal: any; headers: Record<string, string> }) => PromiseLike<{
+/**
+ * Fetches the issuers' keys, with the signature of `fetch`, which is the default. With a body, it asks about an opaque token, which
+ * must stay secret like the headers. Redirects are not followed.
+ */
+export type FetchKeys = (url: string, options: {
+  redirect: "manual"; signal: any; headers: Record<string, string>; method?: "POST"; body?: string;
+}) => PromiseLike<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: any;
@@ -41,7 +46,7 @@ export interface GateOptions {
     readonly retryMs?: number;
     readonly timeoutMs?: number;
   };
-  /** Fetches keys, for example through a proxy. */
+  /** Fetches keys and asks about opaque tokens, for example through a proxy. */
   readonly fetch?: FetchKeys;
   /**
    * Routes that need no token, written as in a policy but with the whole path: `["GET /healthz"]`. The constructor and
@@ -129,8 +134,10 @@ export interface Answer {
 /** State of an issuer's keys. */
 export interface IssuerStatus {
   readonly issuer: string;
-  /** With 0, every token of the issuer is rejected. */
+  /** With 0, every token of the issuer is rejected, unless its tokens are `opaque`. */
   readonly keyCount: number;
+  /** An introspection endpoint is asked about its tokens. */
+  readonly opaque: boolean;
   /** Time since the keys were fetched. */
   readonly ageMs: number | null;
   /** Why the last attempt failed. */

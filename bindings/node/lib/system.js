@@ -121,6 +121,20 @@ function regularBytes(file) {
   }
 }
 
+/**
+ * Reads a secret; throws what says why it can't.
+ * @param {boolean} isFile or else a variable of the environment
+ * @param {string} name
+ * @returns {string | Uint8Array}
+ */
+function readSecret(isFile, name) {
+  const secret = isFile ? regularBytes(name) : process.env[name];
+  if (secret === null || secret === undefined) {
+    throw new Error(isFile ? "not a regular file" : "the variable is not set");
+  }
+  return secret;
+}
+
 /** @param {number} opened */
 function readOpened(opened) {
   // One byte too many is read, so that the library says what is wrong.
@@ -132,4 +146,4 @@ function readOpened(opened) {
   return bytes.subarray(0, end);
 }
 
-module.exports = { open, openQuestions, read, fileURLToPath, readRegular, unreadable, subscribe };
+module.exports = { open, openQuestions, read, fileURLToPath, readRegular, readSecret, unreadable, subscribe };

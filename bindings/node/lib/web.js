@@ -32,10 +32,24 @@ const fileURLToPath = (url) => url.href;
  */
 const readRegular = (_file, fail) => fail("there are no files here: give its text to Engine.fromYaml(…)");
 
+/**
+ * Some hosts without Node have its environment.
+ * @param {boolean} isFile
+ * @param {string} name
+ * @returns {string}
+ */
+function readSecret(isFile, name) {
+  const secret = isFile ? undefined : /** @type {any} */ (globalThis).process?.env?.[name];
+  if (typeof secret !== "string") {
+    throw new Error(isFile ? "there are no files here" : "the variable is not set");
+  }
+  return secret;
+}
+
 /** @returns {unknown} */
 const unreadable = () => undefined;
 
 /** The frameworks that publish what they do are those of Node. */
 const subscribe = (/** @type {string} */ _channel, /** @type {(message: any) => void} */ _hear) => {};
 
-module.exports = { open, openQuestions, read, fileURLToPath, readRegular, subscribe, unreadable };
+module.exports = { open, openQuestions, read, fileURLToPath, readRegular, readSecret, subscribe, unreadable };

@@ -18,6 +18,7 @@ const Options = struct({
   ttl_ms: "uint32_t", ttl_min_ms: "uint32_t", ttl_max_ms: "uint32_t", ahead_percent: "uint32_t", max_stale_ms: "uint32_t",
   cooldown_ms: "uint32_t", burst: "uint32_t", retry_ms: "uint32_t", timeout_ms: "uint32_t", reserved: "uint32_t",
   public_routes: pointer(GivenStr), public_route_count: SIZE, cors_preflight: "uint32_t", reserved2: "uint32_t",
+  secrets: pointer(GivenStr), secret_count: SIZE,
 });
 
 const Request = struct({
@@ -39,16 +40,22 @@ const StepInfo = struct({
   packed: "uint64_t", scope_set: POINTER, public_template: Str,
 });
 
-const FetchInfo = struct({ struct_size: "uint32_t", timeout_ms: "uint32_t", attempt: "uint64_t", max_bytes: "uint64_t", url: Str });
+const FetchInfo = struct({
+  struct_size: "uint32_t", timeout_ms: "uint32_t", attempt: "uint64_t", max_bytes: "uint64_t", url: Str, body: Str, authorization: Str,
+});
+
+const SecretSource = struct({ struct_size: "uint32_t", kind: "uint32_t", name: Str });
 
 const IssuerStatus = struct({
-  struct_size: "uint32_t", key_count: "uint32_t", fetched_ms: MS, issuer: Str, failure: Str, warnings: Str,
+  struct_size: "uint32_t", key_count: "uint32_t", fetched_ms: MS, issuer: Str, failure: Str, warnings: Str, opaque: "uint32_t",
+  reserved: "uint32_t",
 });
 
 const RouteDifference = struct({ struct_size: "uint32_t", kind: "uint32_t", route: Str, decided_as: Str });
 
 const gates = {
   verifierFromYaml: func("orbgate_verifier_from_yaml", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
+  verifierSecret: func("orbgate_verifier_secret", STATUS, [HANDLE, SIZE, inout(SecretSource)]),
   verifierFree: func("orbgate_verifier_free", "void", [HANDLE]),
   gateNew: func("orbgate_gate_new", STATUS, [HANDLE, pointer(Options), out(HANDLE), out(POINTER)]),
   gateFree: func("orbgate_gate_free", "void", [HANDLE]),
@@ -83,12 +90,12 @@ const gates = {
 /** The types of structs in the header. */
 const gateStructs = {
   OrbgateGateOptions: Options, OrbgateGateRequest: Request, OrbgateDecision: Decision, OrbgateStepInfo: StepInfo, OrbgateFetchInfo: FetchInfo,
-  OrbgateIssuerStatus: IssuerStatus, OrbgateRouteDifference: RouteDifference,
+  OrbgateSecretSource: SecretSource, OrbgateIssuerStatus: IssuerStatus, OrbgateRouteDifference: RouteDifference,
 };
 
 const gateSizes = {
   Options: sizeof(Options), Request: sizeof(Request), StepInfo: sizeof(StepInfo), FetchInfo: sizeof(FetchInfo),
-  IssuerStatus: sizeof(IssuerStatus), RouteDifference: sizeof(RouteDifference),
+  SecretSource: sizeof(SecretSource), IssuerStatus: sizeof(IssuerStatus), RouteDifference: sizeof(RouteDifference),
 };
 
 module.exports = { gates, gateStructs, gateSizes };

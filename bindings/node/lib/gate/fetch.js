@@ -1,5 +1,5 @@
 "use strict";
-// One GET of an issuer's document: bounded in time and size, without redirects, and it never throws.
+// One request to an issuer, for a document or about an opaque token: bounded in time and size, without redirects, and it never throws.
 const { CODES } = require("../layout.js");
 
 /** @typedef {import("../../gate.js").FetchKeys} FetchKeys */
@@ -10,18 +10,21 @@ const { CODES } = require("../layout.js");
  */
 
 /**
+ * What to fetch. With a body it is a question about a token, for a `POST` with these credentials.
+ * @typedef {{ url: string, timeoutMs: number, maxBytes: number, body: string | null, authorization: string | null }} Question
+ */
+
+/**
  * @param {FetchKeys} fetchKeys
- * @param {string} url
- * @param {number} timeoutMs
- * @param {number} maxBytes
+ * @param {Question} question
  * @returns {Promise<Fetched | number>} or one of `FETCH_…`
  */
-async function get(fetchKeys, url, timeoutMs, maxBytes) {
-  const signal = AbortSignal.timeout(timeoutMs);
+async function get(fetchKeys, question) {
+  const signal = AbortSignal.timeout(question.timeoutMs);
   // A function that does not heed the signal is not waited for, either.
   const late = new Promise((_, reject) => signal.addEventListener("abort", reject, { once: true }));
   try {
-    return await Promise.race([fetched(fetchKeys, url, signal, maxBytes), /** @type {Promise<never>} */ (late)]);
+    return await Promise.race([fetched(fetchKeys, question, signal), /** @type {Promise<never>} */ (late)]);
   } catch {
     return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;
   }
@@ -29,13 +32,21 @@ async function get(fetchKeys, url, timeoutMs, maxBytes) {
 
 /**
  * @param {FetchKeys} fetchKeys
- * @param {string} url
+ * @param {Question} question
  * @param {AbortSignal} signal
- * @param {number} maxBytes
  * @returns {Promise<Fetched | number>}
  */
-async function fetched(fetchKeys, url, signal, maxBytes) {
-  const response = await fetchKeys(url, { redirect: "manual", signal, headers: { accept: "application/json" } });
+async function fetched(fetchKeys, { url, maxBytes, body: asked, authorization }, signal) {
+  /** @type {Record<string, string>} */
+  const headers = { accept: "application/json" };
+  /** @type {{ method?: "POST", body?: string }} */
+  let post = {};
+  if (asked !== null) {
+    headers["content-type"] = "application/x-www-form-urlencoded";
+    headers.authorization = authorization ?? "";
+    post = { method: "POST", body: asked };
+  }
+  const response = await fetchKeys(url, { redirect: "manual", signal, headers, ...post });
   const body = await read(response.body, maxBytes);
   if (body === null) {
     return CODES.FETCH_TOO_LARGE;

@@ -16,6 +16,7 @@ const { Keys } = require("./keys.js");
 const { Observer } = require("./observe.js");
 const { optionsOf, given } = require("./options.js");
 const { differences } = require("./routes.js");
+const { secretsOf } = require("./secrets.js");
 const { checkWider } = require("./wider.js");
 
 /**
@@ -61,7 +62,8 @@ class Gate {
     const read = optionsOf(options);
     this.#verifier = made((out, error) => gates.verifierFromYaml(whole(tokens), lengthOf(tokens), out, error));
     try {
-      this.#gate = made((out, error) => gates.gateNew(this.#verifier, [read], out, error));
+      const all = { ...read, ...secretsOf(this.#verifier) };
+      this.#gate = made((out, error) => gates.gateNew(this.#verifier, [all], out, error));
     } catch (error) {
       gates.verifierFree(this.#verifier);
       throw error;

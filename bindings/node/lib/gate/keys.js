@@ -1,5 +1,5 @@
 "use strict";
-// The issuers' keys: fetches what a gate asks for, one task for each attempt, and wakes the requests that wait for it.
+// The issuers' keys, and what they say of opaque tokens: fetches what a gate asks for, one task for each attempt, and wakes the requests that wait for it.
 const { CODES } = require("../layout.js");
 const { OK, check } = require("../errors.js");
 const { text } = require("../library.js");
@@ -103,6 +103,8 @@ class Keys {
         fetch = await this.#fetch(fetch);
       }
       this.#say();
+      // Another token might have waited for its turn.
+      this.start();
     } finally {
       this.wake();
     }
@@ -114,11 +116,11 @@ class Keys {
    */
   async #fetch(fetch) {
     try {
-      const { attempt, url, timeoutMs, maxBytes } = fetchOf(fetch);
-      const came = await get(this.#fetchKeys, url, timeoutMs, maxBytes);
+      const question = fetchOf(fetch);
+      const came = await get(this.#fetchKeys, question);
       // Throws if the library has lost the attempt, whose number another may have by now.
       fetchOf(fetch);
-      return this.#report(attempt, came);
+      return this.#report(question.attempt, came);
     } finally {
       gates.fetchFree(fetch);
     }
@@ -145,10 +147,11 @@ class Keys {
 
   /** Logs what has changed. */
   #say() {
-    for (const { issuer: name, failure } of this.status()) {
+    for (const { issuer: name, opaque, failure } of this.status()) {
       if (failure !== (this.#logged.get(name) ?? null)) {
         this.#logged.set(name, failure);
-        this.#log.warn(`orbgate: keys of ${name}: ${failure ?? "fetched again"}`);
+        const [what, again] = opaque ? ["opaque tokens", "asked about again"] : ["keys", "fetched again"];
+        this.#log.warn(`orbgate: ${what} of ${name}: ${failure ?? again}`);
       }
     }
   }
@@ -158,8 +161,8 @@ class Keys {
 function fetchOf(fetch) {
   const info = { struct_size: gateSizes.FetchInfo };
   check(gates.fetchInfo(fetch, info), "cannot read what to fetch");
-  const { attempt, url, timeout_ms: timeoutMs, max_bytes: maxBytes } = /** @type {any} */ (info);
-  return { attempt, url: text(url) ?? "", timeoutMs, maxBytes };
+  const { attempt, url, timeout_ms: timeoutMs, max_bytes: maxBytes, body, authorization } = /** @type {any} */ (info);
+  return { attempt, url: text(url) ?? "", timeoutMs, maxBytes, body: text(body), authorization: text(authorization) };
 }
 
 /**
@@ -172,10 +175,10 @@ function issuer(status, at) {
   if (gates.issuerStatus(status, at, info) !== OK) {
     return null;
   }
-  const { key_count: keyCount, fetched_ms: fetchedMs, issuer: name, failure, warnings } = /** @type {any} */ (info);
+  const { key_count: keyCount, fetched_ms: fetchedMs, issuer: name, failure, warnings, opaque } = /** @type {any} */ (info);
   return Object.freeze({
     issuer: text(name) ?? "", keyCount, ageMs: keyCount === 0 ? null : monotonicMs() - fetchedMs, failure: text(failure),
-    warnings: (text(warnings) ?? "").split("\n").filter(Boolean),
+    warnings: (text(warnings) ?? "").split("\n").filter(Boolean), opaque: opaque === 1,
   });
 }
 

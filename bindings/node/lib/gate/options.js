@@ -44,7 +44,10 @@ function codeOf(codes, name, about) {
 /** @param {import("../../index.js").Text} value */
 const given = (value) => ({ data: whole(value), len: lengthOf(value) });
 
-/** @param {import("../../gate.js").GateOptions} options */
+/**
+ * All but the secrets.
+ * @param {import("../../gate.js").GateOptions} options
+ */
 function optionsOf(options) {
   const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {}, public: routes = [], corsPreflight = "deny" } = options;
   known(options, OTHERS);
@@ -52,7 +55,7 @@ function optionsOf(options) {
   const number = codeOf(CHALLENGES, challenge, "a challenge is");
   const preflight = codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is");
   const times = Object.entries(KEYS).map(([name, field]) => [field, keys[/** @type {keyof typeof KEYS} */ (name)] ?? 0]);
-  const flags = (options.flat403 === true ? CODES.GATE_FLAT_403 : 0)
+  const flags = CODES.GATE_INTROSPECTION | (options.flat403 === true ? CODES.GATE_FLAT_403 : 0)
     | (options.ignoreMethodOverride === true ? CODES.GATE_IGNORE_METHOD_OVERRIDE : 0)
     | (keys.maxStaleMs === 0 ? CODES.GATE_NO_STALE_KEYS : 0);
   return {

@@ -74,7 +74,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
         drops_empty_headers: false,
-        introspects: false,
+        introspects: true,
     },
     Language {
         name: "go",
