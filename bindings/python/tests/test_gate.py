@@ -21,7 +21,7 @@ from wsgiref.util import setup_testing_defaults
 
 import pytest
 from orbgate import ConfigError, Policy, PolicyError
-from orbgate.gate import Fetched, Gate
+from orbgate.gate import Fetched, Gate, Post
 from orbgate.gate import asgi, wsgi
 from orbgate.gate.testing import Issuer
 
@@ -265,10 +265,10 @@ def test_the_event_loop_goes_on_while_keys_are_fetched() -> None:
     issuer = Issuer()
     fetches = []
 
-    def slow(url: str, timeout: float, max_bytes: int) -> Fetched:
+    def slow(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
         fetches.append(threading.current_thread().name)
         time.sleep(0.5)
-        return issuer.fetch(url, timeout, max_bytes)
+        return issuer.fetch(url, timeout, max_bytes, post)
 
     world = World(fetch=slow)
     world.issuer = issuer
@@ -309,10 +309,10 @@ def test_callers_with_unknown_keys_leave_threads_for_others() -> None:
     """Four threads, as in a server with a thread for each request, and an issuer that doesn't answer."""
     is_slow, is_over = threading.Event(), threading.Event()
 
-    def fetch(url: str, timeout: float, max_bytes: int) -> Fetched:
+    def fetch(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
         if is_slow.is_set():
             is_over.wait(60)
-        return world.issuer.fetch(url, timeout, max_bytes)
+        return world.issuer.fetch(url, timeout, max_bytes, post)
 
     world = World(fetch=fetch)
     unknown = [(b"authorization", Issuer(kid="unknown").bearer("user", "read:orbs").encode())]
@@ -348,7 +348,7 @@ def test_a_new_key_costs_no_caller_a_denial() -> None:
 
 @pytest.mark.parametrize("error", [OSError("no"), ValueError("an error of the fetcher"), TimeoutError()])
 def test_a_fetcher_that_fails_is_no_5xx(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
-    def failing(url: str, timeout: float, max_bytes: int) -> Fetched:
+    def failing(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
         raise error
 
     world = World(fetch=failing)
@@ -464,7 +464,7 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, monkeypatch: pytest
     # An issuer that fails is logged, and denies.
     none = Gate(Policy.from_yaml(USERS), issuer.tokens, fetch=lambda *_: count("", {}))  # type: ignore[arg-type]
     assert none.answer("GET", "/users/7", bearer).refused == "no_keys"
-    assert said[-1].startswith("keys: ")
+    assert said[-1].startswith("fetching ")
 
 
 def test_without_a_gate_no_handler_learns_of_a_caller() -> None:

@@ -2,11 +2,12 @@
 //! the time.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, Matched, PublicRoutes, Rules, Step};
-use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, Verifier};
+use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,6 +23,8 @@ use crate::text::Text;
 #[derive(Debug)]
 pub(crate) struct Gate {
     gate: orbgate_gate::Gate,
+    /// The name of the token configuration, for errors.
+    file: Option<String>,
 }
 
 /// Headers in a server's form: pairs of bytes.
@@ -49,6 +52,7 @@ impl Gate {
             let text = core::str::from_utf8(&tokens.0);
             let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
             let verifier = Verifier::from_yaml(text);
+            let verifier = verifier.and_then(|it| it.with_secrets(SecretSource::read));
             let verifier = verifier.map_err(|diagnostics| error::config(py, &diagnostics, file))?;
             let keys = KeyCache::new(verifier, FetchSettings::default());
             let keys = keys.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -69,7 +73,8 @@ impl Gate {
                 }
             };
             let gate = orbgate_gate::Gate::new(rules, keys);
-            Ok(Self { gate })
+            let file = file.map(str::to_owned);
+            Ok(Self { gate, file })
         })
     }
 
@@ -238,7 +243,16 @@ impl Gate {
         let _ = self.gate.keys().forget(issuer);
     }
 
-    /// For each issuer, the number of its keys, and why the last fetch failed.
+    /// Reads the secrets of the clients that ask about opaque tokens again. Raises ConfigError if one can't be read; then
+    /// they all stay as they are.
+    fn read_secrets(&self, py: Python<'_>) -> PyResult<()> {
+        guarded(|| {
+            let read = py.detach(|| self.gate.keys().read_secrets(SecretSource::read));
+            read.map_err(|diagnostics| error::config(py, &diagnostics, self.file.as_deref()))
+        })
+    }
+
+    /// For each issuer, the number of its keys, and why the last fetch or introspection failed.
     fn keys(&self) -> Vec<(String, usize, Option<String>)> {
         let status = self.gate.keys().status().into_iter();
         let status = status.map(|status| {
@@ -256,7 +270,7 @@ impl Gate {
     }
 }
 
-/// A request that waits for keys.
+/// A request that waits for keys, or for an answer about its token.
 #[pyclass(module = "orbgate._native")]
 #[derive(Debug)]
 pub(crate) struct Waiting {
@@ -289,6 +303,41 @@ impl Fetch {
     #[getter]
     const fn max_bytes(&self) -> usize {
         self.fetch.max_bytes
+    }
+
+    /// What to send by POST. None for a GET.
+    #[getter]
+    fn post(&self) -> Option<Post> {
+        let post = self.fetch.post.clone()?;
+        Some(Post { post })
+    }
+}
+
+/// The question about an opaque token that a fetch sends to the issuer's introspection endpoint (RFC 7662) by POST.
+///
+/// It contains the token and this API's own secret, so `repr` shows neither. Don't log them.
+#[pyclass(frozen, module = "orbgate.gate")]
+#[derive(Debug)]
+pub(crate) struct Post {
+    post: orbgate_token::Post,
+}
+
+#[pymethods]
+impl Post {
+    /// The headers: `Authorization` and `Content-Type`.
+    #[getter]
+    fn headers(&self) -> BTreeMap<&'static str, &str> {
+        [
+            ("Authorization", self.post.authorization()),
+            ("Content-Type", orbgate_token::Post::CONTENT_TYPE),
+        ]
+        .into()
+    }
+
+    /// The body.
+    #[getter]
+    fn body(&self) -> &[u8] {
+        self.post.body().as_bytes()
     }
 }
 

@@ -14,10 +14,11 @@ use super::error::FetchError;
 use super::verdicts::{NEGATIVE, Verdicts};
 use super::{Asked, Judged, KeyCache, Now};
 use crate::claims::Stated;
+use crate::config_error::ConfigError;
 use crate::error::TokenError;
 use crate::generations::Mark;
 use crate::keys::KEY_SET_BYTES;
-use crate::opaque::Opaque;
+use crate::opaque::{Opaque, Secret, SecretSource};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::since_epoch;
 
@@ -45,6 +46,8 @@ struct Asking {
     order: VecDeque<AttemptId>,
     /// Those that haven't been fetched yet; some may be over.
     queue: VecDeque<AttemptId>,
+    /// The credentials to ask with, as they were read last.
+    authorization: Option<Secret>,
     /// How many are being fetched.
     sent: usize,
     /// How many have failed in a row.
@@ -75,7 +78,20 @@ impl Introspection {
     pub(super) fn new(opaque: &Opaque) -> Self {
         Self {
             verdicts: Arc::new(Mutex::new(Verdicts::new(opaque.max_cache))),
-            asking: Mutex::default(),
+            asking: Mutex::new(Asking {
+                authorization: opaque.authorization.clone(),
+                ..Asking::default()
+            }),
+        }
+    }
+
+    /// Asks with these credentials from now on. Others may be another client's, which gets other answers.
+    fn ask_with(&self, authorization: Option<Secret>) {
+        let mut asking = self.asking();
+        if asking.authorization != authorization {
+            asking.authorization = authorization;
+            drop(asking);
+            self.forget();
         }
     }
 
@@ -188,7 +204,7 @@ impl Asking {
                 url: opaque.endpoint.clone(),
                 max_bytes: KEY_SET_BYTES,
                 timeout: flight.until.saturating_sub(now),
-                post: Some(Post::new(opaque.authorization.clone()?, &flight.token)),
+                post: Some(Post::new(self.authorization.clone()?, &flight.token)),
             });
         }
         None
@@ -196,6 +212,35 @@ impl Asking {
 }
 
 impl KeyCache {
+    /// Reads the secrets of the clients that ask about opaque tokens again, because they can change while a program runs. If a secret
+    /// has changed, everything that its endpoint said is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// As [`Verifier::with_secrets`](crate::Verifier::with_secrets). Then all secrets stay as they are.
+    pub fn read_secrets(
+        &self,
+        mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,
+    ) -> Result<(), ConfigError> {
+        let (mut found, mut diagnostics) = (Vec::new(), Vec::new());
+        let issuers = 0..self.introspections.len();
+        for (of, opaque) in issuers.filter_map(|issuer| self.introspection(issuer)) {
+            let mut opaque = opaque.clone();
+            opaque.authorization = None;
+            match opaque.read_secret(&mut read) {
+                Ok(()) => found.push((of, opaque.authorization)),
+                Err(diagnostic) => diagnostics.push(diagnostic),
+            }
+        }
+        if !diagnostics.is_empty() {
+            return Err(ConfigError::of_secrets(diagnostics));
+        }
+        for (of, authorization) in found {
+            of.ask_with(authorization);
+        }
+        Ok(())
+    }
+
     /// The introspection of an issuer's tokens, if they are opaque.
     pub(super) fn introspection(&self, issuer: usize) -> Option<(&Introspection, &Opaque)> {
         let of = self.introspections.get(issuer)?.as_ref()?;

@@ -536,3 +536,37 @@ fn answers_are_known_by_the_issuers_rules() {
         "s3cr3t"
     ));
 }
+
+/// Answers to another secret may be those of another client.
+#[test]
+fn a_secret_that_changes_is_used_for_the_next_question() {
+    let world = World::new(60);
+    let read = |secret: &str| {
+        let cache = &world.cache;
+        cache.read_secrets(|_| Ok(secret.as_bytes().to_vec()))
+    };
+    assert!(world.says("t", &active()).is_ok());
+    read("s3cr3t\n").unwrap();
+    let denied = world
+        .cache
+        .read_secrets(|_| Err(std::io::ErrorKind::PermissionDenied.into()));
+    assert_eq!(
+        denied.unwrap_err().to_string(),
+        "`client_secret_env` INTROSPECTION_SECRET: permission denied"
+    );
+    assert!(world.known("t").is_some(), "nothing has changed");
+
+    let (mut asked, _) = world.ask("u");
+    let before = world.fetch().unwrap();
+    read("another").unwrap();
+    assert!(world.known("t").is_none(), "what was said is forgotten");
+    let bodies: Vec<_> = world.fetches().into_iter().map(|it| it.post).collect();
+    let [Some(post)] = bodies.as_slice() else {
+        panic!("{bodies:?}");
+    };
+    // my-api:another
+    assert_eq!(post.authorization(), "Basic bXktYXBpOmFub3RoZXI=");
+    world.report(&before, 200, active().to_string().as_bytes());
+    let verdict = world.again("u", &mut asked);
+    assert!(verdict.is_none(), "it answered the former secret");
+}

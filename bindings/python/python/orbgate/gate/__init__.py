@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from .. import _native
 from .._errors import OrbgateError, PolicyError
-from .._native import Answer, BearerToken
+from .._native import Answer, BearerToken, Post
 from .._policy import Policy
 from . import _names
 from ._audit import line_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     _Headers = Iterable[tuple[bytes, bytes]]
 
-__all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "RoutesDiffer", "fetch"]
+__all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "Post", "RoutesDiffer", "fetch"]
 
 
 class Allowed:
@@ -123,8 +123,9 @@ class RoutesDiffer(OrbgateError):
 class Gate(_native.Gate):
     """Policy, verifier and keys. Share one gate between all threads and tasks.
 
-    `tokens` is the token configuration: YAML, as for `orbgate-token`. `fetch` fetches the issuers' keys; by default,
-    with `urllib`. `challenge` selects the `WWW-Authenticate` header of denials: "minimal" is `Bearer`, "full" also
+    `tokens` is the token configuration: YAML, as for `orbgate-token`. The secrets that it names are read from their
+    files or environment variables. `fetch` fetches the issuers' keys, and asks about opaque tokens; by default, with
+    `urllib`. `challenge` selects the `WWW-Authenticate` header of denials: "minimal" is `Bearer`, "full" also
     names the error of RFC 6750, and "none" makes every denial a bare 403, as `flat_403` does. `public` are routes
     that need no token, such as `GET /healthz`; raises ValueError if a path matches both a public route and a route of
     the policy. With `cors_preflight="pass"`, CORS preflight requests for declared routes need no token.
@@ -153,7 +154,7 @@ class Gate(_native.Gate):
         ignore_method_override: bool = False,
         public: Sequence[str] = (),
         cors_preflight: Literal["deny", "pass"] = "deny",
-        fetch: Callable[[str, float, int], Fetched] = fetch,
+        fetch: Callable[[str, float, int, Post | None], Fetched] = fetch,
         count: Callable[[str, Mapping[str, str]], None] | None = None,
         audit: Callable[[str], object] | None = None,
     ) -> Gate:
@@ -191,10 +192,12 @@ class Gate(_native.Gate):
 
         The file must end in the end marker (`Policy.has_end_marker`), so that a half-written file is never used.
         Raises `PolicyError`, `OSError` if the file can't be read, or ValueError if a path matches both a public route
-        and one of its routes. The previous policy then stays active.
+        and one of its routes. The previous policy then stays active. The secrets for opaque tokens are read again;
+        raises `ConfigError` if one can't be read, and then they also stay as they are.
         """
         result = _names.LOAD_REFUSED
         try:
+            self.read_secrets()
             policy = Policy.from_file(file)
             if not policy.has_end_marker:
                 result = _names.LOAD_UNFINISHED

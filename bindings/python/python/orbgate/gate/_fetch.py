@@ -1,4 +1,4 @@
-"""Fetches keys with the standard library."""
+"""Fetches keys, and asks about opaque tokens, with the standard library."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .._native import Post
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +34,24 @@ _outside = urllib.request.build_opener(_Stay)
 _here = urllib.request.build_opener(_Stay, urllib.request.ProxyHandler({}))
 
 
-def fetch(url: str, timeout: float, max_bytes: int) -> Fetched:
-    """Fetches a URL within a time limit. One byte more than `max_bytes` shows that the body is too long. Raises OSError."""
+def fetch(url: str, timeout: float, max_bytes: int, post: Post | None = None) -> Fetched:
+    """Fetches a URL within a time limit; with `post`, sends its headers and body by POST. One byte more than `max_bytes`
+    shows that the body is too long. Raises OSError.
+    """
     end = time.monotonic() + timeout
     opener = _here if urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost") else _outside
+    headers, body = ({}, None) if post is None else (post.headers, post.body)
+    request = urllib.request.Request(url, data=body, headers={"Accept": "application/json", **headers})
     try:
-        response = opener.open(url, timeout=timeout)
+        response = opener.open(request, timeout=timeout)
     except urllib.error.HTTPError as error:
         # Also a response.
         error.close()
         return Fetched(error.code, b"")
     with response:
-        body = bytearray()
-        while len(body) <= max_bytes and (piece := response.read1(65_536)):
-            body += piece
+        came = bytearray()
+        while len(came) <= max_bytes and (piece := response.read1(65_536)):
+            came += piece
             if time.monotonic() > end:
                 raise TimeoutError(f"it took more than {timeout} s")
-        return Fetched(response.status, bytes(body[: max_bytes + 1]), response.headers.get("Cache-Control"))
+        return Fetched(response.status, bytes(came[: max_bytes + 1]), response.headers.get("Cache-Control"))

@@ -1,4 +1,4 @@
-"""Fetches the issuers' keys in separate threads, and wakes the requests that wait for them."""
+"""Fetches the issuers' keys, and asks about opaque tokens, in separate threads. Wakes the requests that wait for them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ import asyncio
 import threading
 import time
 import weakref
+from contextlib import contextmanager
 
 from ._log import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from .. import _native
     from ._fetch import Fetched
 
 
 class Keys:
-    """The running fetches of a gate. Each issuer has one attempt at a time, so there are few threads."""
+    """The running fetches of a gate. Each issuer has one attempt at a time; one whose tokens are opaque, 32."""
 
-    def __init__(self, gate: _native.Gate, fetch: Callable[[str, float, int], Fetched]) -> None:
+    def __init__(self, gate: _native.Gate, fetch: Callable[[str, float, int, _native.Post | None], Fetched]) -> None:
         # The gate owns this object, which must not keep the gate alive.
         self._gate = weakref.ref(gate)
         self._fetch = fetch
-        self._ended = threading.Condition()
-        self._tasks: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._lock = threading.Lock()
+        self._waiters: dict[_native.Waiting, Callable[[], object]] = {}
+        self._failures: dict[str, str] = {}
 
     def start(self) -> None:
         """Starts the pending fetches without waiting for them."""
@@ -35,58 +37,76 @@ class Keys:
 
     def wait(self, waiting: _native.Waiting) -> None:
         """Waits until an attempt is over."""
-        gate = self._gate()
-        with self._ended:
+        gate, ended = self._gate(), threading.Event()
+        with self._waking(waiting, ended.set):
             while gate is not None and not gate.is_over(waiting, time.monotonic()):
-                self._ended.wait(max(0.0, waiting.until - time.monotonic()))
+                ended.wait(max(0.0, waiting.until - time.monotonic()))
 
     async def wait_async(self, waiting: _native.Waiting) -> None:
         """The same, for an asyncio task."""
-        gate = self._gate()
-        task = asyncio.get_running_loop(), asyncio.Event()
-        with self._ended:
-            self._tasks.add(task)
-        try:
+        gate, ended, loop = self._gate(), asyncio.Event(), asyncio.get_running_loop()
+        with self._waking(waiting, lambda: loop.call_soon_threadsafe(ended.set)):
             while gate is not None and not gate.is_over(waiting, time.monotonic()):
                 try:
-                    await asyncio.wait_for(task[1].wait(), max(0.0, waiting.until - time.monotonic()))
+                    await asyncio.wait_for(ended.wait(), max(0.0, waiting.until - time.monotonic()))
                 except asyncio.TimeoutError:
                     continue
-                task[1].clear()
+
+    @contextmanager
+    def _waking(self, waiting: _native.Waiting, wake: Callable[[], object]) -> Iterator[None]:
+        with self._lock:
+            self._waiters[waiting] = wake
+        try:
+            yield
         finally:
-            with self._ended:
-                self._tasks.discard(task)
+            with self._lock:
+                del self._waiters[waiting]
 
     def _run(self, gate: _native.Gate, first: _native.Fetch) -> None:
-        """Runs an attempt to its end."""
+        """Runs an attempt to its end, and then those that waited for their turn."""
         fetch: _native.Fetch | None = first
         while fetch is not None:
-            fetch = self._once(gate, fetch)
-        with self._ended:
-            self._ended.notify_all()
-            for loop, event in self._tasks:
+            while fetch is not None:
+                fetch = self._once(gate, fetch)
+            self._wake(gate)
+            fetch = gate.next_fetch(time.monotonic())
+
+    def _wake(self, gate: _native.Gate) -> None:
+        """Wakes those whose wait is over. Waking everyone would let callers with invented tokens keep a service busy."""
+        with self._lock:
+            for waiting, wake in self._waiters.items():
                 try:
-                    loop.call_soon_threadsafe(event.set)
+                    if gate.is_over(waiting, time.monotonic()):
+                        wake()
                 except RuntimeError:
                     # That loop is closed, and nothing waits in it.
                     continue
 
     def _once(self, gate: _native.Gate, fetch: _native.Fetch) -> _native.Fetch | None:
         try:
-            came = self._fetch(fetch.url, fetch.timeout, fetch.max_bytes)
+            came = self._fetch(fetch.url, fetch.timeout, fetch.max_bytes, fetch.post)
         except Exception as error:
             # A fetch function comes from the user. If it raises, the attempt fails, so that no request waits for ever.
-            logger.warning("keys: %s: %s", fetch.url, error)
+            # An error of a question could quote its secret or its token.
+            logger.warning("fetching %s: %s", fetch.url, error if fetch.post is None else type(error).__name__)
             timed_out = isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
             gate.failed(fetch, "timeout" if timed_out else "unreachable", time.monotonic())
             return None
         if len(came.body) > fetch.max_bytes:
-            logger.warning("keys: %s: more than %d bytes", fetch.url, fetch.max_bytes)
+            logger.warning("fetching %s: more than %d bytes", fetch.url, fetch.max_bytes)
             gate.failed(fetch, "too_large", time.monotonic())
             return None
         then = gate.fetched(fetch, came.status, came.body, came.cache_control, time.monotonic())
         if then is None:
-            for issuer, keys, failure in gate.keys():
-                if failure is not None:
-                    logger.warning("keys of %s: %s; %d keys are in use", issuer, failure, keys)
+            self._tell(gate)
         return then
+
+    def _tell(self, gate: _native.Gate) -> None:
+        """Logs once for each issuer that it fails, or works again."""
+        before = self._failures
+        self._failures = {issuer: failure for issuer, _, failure in gate.keys() if failure is not None}
+        for issuer, failure in self._failures.items():
+            if before.get(issuer) != failure:
+                logger.warning("the issuer %s fails: %s", issuer, failure)
+        for issuer in before.keys() - self._failures.keys():
+            logger.info("the issuer %s works again", issuer)

@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .._native import Post
+
 __all__ = ["Issuer", "serve"]
 
 
@@ -57,7 +59,7 @@ class Issuer:
         # JSON is also YAML.
         return json.dumps({"orbgate_token": 1, "issuers": [issuer]})
 
-    def fetch(self, url: str, timeout: float, max_bytes: int) -> Fetched:
+    def fetch(self, url: str, timeout: float, max_bytes: int, post: Post | None = None) -> Fetched:
         """Returns its keys for any URL."""
         x, y = self._key.point()
         key = {"kty": "EC", "crv": "P-256", "kid": self.kid, "x": x, "y": y}
