@@ -2,7 +2,7 @@
 """What the example of a gate must answer, PROGRAM and its arguments: over a real socket, with keys from an issuer on this machine.
 With --guide GUIDE ISSUER PROGRAM…: what the services of a guide answer to the tokens of its issuer, with the policy that the guide has.
 With --service PROGRAM: that nothing gets around the gate of tests/service.cpp, and that connections are kept."""
-import base64, http.client, http.server, json, os, pathlib, socket, subprocess, sys, tempfile, threading, time
+import base64, http.client, http.server, json, os, pathlib, socket, subprocess, sys, tempfile, threading, time, urllib.parse
 
 home = pathlib.Path(tempfile.mkdtemp())
 
@@ -27,6 +27,18 @@ class Issuer(http.server.BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "max-age=900")
         self.end_headers()
         self.wfile.write(body)
+
+    def do_POST(self):
+        asked = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode(), strict_parsing=True)
+        assert self.headers["Content-Type"] == "application/x-www-form-urlencoded" and self.headers["Expect"] is None
+        assert self.headers["Authorization"] == "Basic " + base64.b64encode(b"gate:s3cr3t").decode()
+        token, = asked["token"]
+        scopes = {"opaque": "read:orbs", "moved": "read:orbs", "poor": "read:account", "long" * 1000: "read:orbs"}
+        answer = {"active": token in scopes, "aud": "api", "exp": int(time.time()) + 600, "scope": scopes.get(token, "")}
+        self.send_response(307 if token == "moved" else 500 if token == "down" else 200)
+        self.send_header("Location", "/introspect")
+        self.end_headers()
+        self.wfile.write(json.dumps({**answer, "padding": "x" * (300_000 if token == "huge" else 0)}).encode())
 
     def log_message(self, *_):
         pass
@@ -264,6 +276,10 @@ if sys.argv[1] == "--service":
     ], reported
     sys.exit()
 
+with (home / "tokens.yaml").open("a") as tokens:
+    tokens.write(f"  - issuer: https://opaque.example\n    audience: api\n    kind: user\n    opaque: {{ endpoint: '{issuer}/introspect', "
+                 f"client_id: gate, client_secret_file: '{home / 'secret'}' }}\n")
+(home / "secret").write_text("s3cr3t\n")
 program = subprocess.Popen(
     [*sys.argv[1:], "--listen", "127.0.0.1:0", "--policy", "policy/external.yaml", "--tokens", str(home / "tokens.yaml")],
     stdout=subprocess.PIPE, text=True)
@@ -282,15 +298,19 @@ table = [
     (answer("PUT", orbs, good), (405, None, "GET", DENIED)),
     (answer("GET", "/api/v1/external/%6frbs", good), (400, None, None, DENIED)),
     (answer("GET", "/nowhere", good), (404, None, None, DENIED)),
+    *[(answer("GET", orbs, opaque), (401, "Bearer", None, DENIED)) for opaque in ("other", "moved", "huge", "down")],
+    (answer("GET", orbs, "poor"), (403, "Bearer", None, DENIED)),
     (answer("POST", "/api/v1/external/voxies", token("write:voxies"), X_HTTP_Method_Override="DELETE"), (400, None, None, DENIED)),
 ]
 for number, (found, expected) in enumerate(table):
     assert found == expected, f"{number}: {found}, and not {expected}"
-status, _, _, body = answer("GET", orbs + "?x=1", good)
 expected = {"method": "GET", "target": orbs + "?x=1", "route": "GET " + orbs, "scope": "read:orbs", "kind": "user", "consumes": True}
-assert (status, json.loads(body)) == (200, expected), (status, body)
+bearers = good, "opaque", "long" * 1000
+for bearer in bearers:
+    status, _, _, body = answer("GET", orbs + "?x=1", bearer)
+    assert (status, json.loads(body)) == (200, expected), (status, body)
 
 program.terminate()
 said = program.stdout.read()
 assert program.wait(60) == 0, program.returncode
-assert json.loads(said) == expected and "Bearer" not in said, said
+assert [json.loads(line) for line in said.splitlines()] == [expected] * len(bearers) and "Bearer" not in said, said

@@ -1,4 +1,4 @@
-// Fetches the issuers' keys for a gate with libcurl, which your program must link.
+// Fetches the issuers' keys for a gate, and asks about opaque tokens, with libcurl, which your program must link.
 #ifndef ORBGATE_CURL_HPP
 #define ORBGATE_CURL_HPP
 
@@ -59,6 +59,26 @@ inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
     if (ready != CURLE_OK || !curl) {
         return FetchFailure::unreachable;
     }
+    std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(nullptr, curl_slist_free_all);
+    const auto add = [&headers](const std::string &line) {
+        curl_slist *longer = curl_slist_append(headers.get(), line.c_str());
+        if (longer != nullptr) {
+            static_cast<void>(headers.release()); // it is in the longer list
+            headers.reset(longer);
+        }
+        return longer != nullptr;
+    };
+    bool is_complete = add("Accept: application/json");
+    if (fetch.post) {
+        // Without waiting for the server's consent to a long body.
+        is_complete = is_complete && add("Expect:") && add("Authorization: " + fetch.post->authorization);
+        curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(fetch.post->body.size()));
+        curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, fetch.post->body.c_str());
+    }
+    if (!is_complete) {
+        return FetchFailure::unreachable;
+    }
+    curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
     detail::Reading reading;
     reading.max_bytes = fetch.max_bytes;
     curl_easy_setopt(curl.get(), CURLOPT_URL, fetch.url.c_str());

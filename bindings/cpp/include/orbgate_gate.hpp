@@ -1,15 +1,17 @@
 // Gates for C++17 answer requests: the library verifies the bearer token and decides; your callback fetches the
-// issuers' keys with your HTTP client.
+// issuers' keys, and asks about opaque tokens, with your HTTP client.
 //
 // Programs that include this header must also link the thread library.
 #ifndef ORBGATE_GATE_HPP
 #define ORBGATE_GATE_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <list>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -70,11 +72,19 @@ private:
     std::unique_ptr<OrbgateVerifier, detail::Free<orbgate_verifier_free>> verifier_;
 };
 
-// A URL to fetch with GET: follow no redirects, read at most `max_bytes`, and take at most `timeout`.
+// A question about an opaque token. It contains the token and a secret, so don't log it.
+struct Post {
+    std::string authorization; // the header's value
+    std::string body;          // its type is `application/x-www-form-urlencoded`
+};
+
+// A URL to fetch with GET, or with POST if it has a `post`: follow no redirects, read at most `max_bytes`, and take at
+// most `timeout`.
 struct Fetch {
     std::string url;
     std::size_t max_bytes = 0;
     std::chrono::milliseconds timeout{0};
+    std::optional<Post> post = std::nullopt;
 };
 
 // The response of a server to a fetch.
@@ -92,7 +102,8 @@ enum class FetchFailure : std::uint32_t {
     bad_url = ORBGATE_FETCH_BAD_URL,
 };
 
-// Fetches. It runs in a separate thread, at most one per issuer; an exception counts as `unreachable`.
+// Fetches. It runs in a separate thread: at most one per issuer, or 32 if the issuer's tokens are opaque. An exception
+// counts as `unreachable`.
 using Fetcher = std::function<std::variant<Response, FetchFailure>(const Fetch &)>;
 
 // Whether a complete body allows bonus orbs: a JSON object that contains `"allowBonusOrbsUse": true` once.
@@ -248,12 +259,13 @@ struct GateOptions {
 // keys that are missing waits for them.
 class Gate {
 public:
-    // With the options of the C interface; `orbgate_gate_options_init()` returns the defaults.
-    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher,
-                             const OrbgateGateOptions &options = orbgate_gate_options_init())
+    // With the options of the C interface; `orbgate_gate_options_init()` returns the defaults. It reads the secrets of
+    // issuers of opaque tokens from their files or environment variables.
+    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, OrbgateGateOptions options = orbgate_gate_options_init())
     {
         OrbgateGate *gate = nullptr;
         OrbgateError *error = nullptr;
+        options.flags |= ORBGATE_GATE_INTROSPECTION;
         const OrbgateStatus status = orbgate_gate_new(verifier.raw(), &options, &gate, &error);
         if (status != ORBGATE_STATUS_OK) {
             return Error(status, error);
@@ -340,7 +352,7 @@ private:
         {
             {
                 std::unique_lock<std::mutex> lock(mutex);
-                ended.wait(lock, [this] { return fetching == 0; });
+                ended.wait(lock, [this] { return threads.empty(); });
             }
             join_ended();
         }
@@ -348,31 +360,52 @@ private:
         void start_fetches()
         {
             join_ended();
-            OrbgateFetch *fetch = nullptr;
-            while (orbgate_gate_next_fetch(gate.get(), monotonic_ms(), &fetch) == ORBGATE_STATUS_OK && fetch != nullptr) {
+            while (OrbgateFetch *fetch = next_fetch()) {
                 const std::lock_guard<std::mutex> lock(mutex);
                 threads.emplace_back([this, fetch] { run(fetch); });
-                fetching++;
             }
         }
 
-        // Joins the threads of earlier fetches, if none is running. A detached thread could outlive the program.
+        OrbgateFetch *next_fetch() noexcept
+        {
+            OrbgateFetch *fetch = nullptr;
+            return orbgate_gate_next_fetch(gate.get(), monotonic_ms(), &fetch) == ORBGATE_STATUS_OK ? fetch : nullptr;
+        }
+
+        // Joins the threads of earlier fetches. A detached thread could outlive the program.
         void join_ended()
         {
-            std::vector<std::thread> done;
+            std::list<std::thread> done;
             {
                 const std::lock_guard<std::mutex> lock(mutex);
-                if (fetching == 0) {
-                    done.swap(threads);
-                }
+                done.swap(ended_threads);
             }
             for (std::thread &thread : done) {
                 thread.join();
             }
         }
 
-        // Completes all fetches of an attempt.
+        // Completes an attempt, and then those that waited for their turn.
         void run(OrbgateFetch *next) noexcept
+        {
+            while (next != nullptr) {
+                complete(next);
+                {
+                    const std::lock_guard<std::mutex> lock(mutex);
+                    ended.notify_all();
+                }
+                next = next_fetch();
+            }
+            // Under the lock: the state may be destroyed right after it.
+            const std::lock_guard<std::mutex> lock(mutex);
+            const auto own = std::find_if(threads.begin(), threads.end(),
+                                          [](const std::thread &thread) { return thread.get_id() == std::this_thread::get_id(); });
+            ended_threads.splice(ended_threads.end(), threads, own);
+            ended.notify_all();
+        }
+
+        // Completes all fetches of an attempt.
+        void complete(OrbgateFetch *next) noexcept
         {
             while (next != nullptr) {
                 const std::unique_ptr<OrbgateFetch, detail::Free<orbgate_fetch_free>> fetch(std::exchange(next, nullptr));
@@ -391,17 +424,16 @@ private:
                     next = nullptr; // the attempt ends by itself
                 }
             }
-            // Under the lock: the state may be destroyed right after it.
-            const std::lock_guard<std::mutex> lock(mutex);
-            fetching--;
-            ended.notify_all();
         }
 
         std::variant<Response, FetchFailure> fetched(const OrbgateFetchInfo &info) noexcept
         {
             const auto call = [&] {
-                const Fetch fetch = {std::string(detail::view(info.url)), static_cast<std::size_t>(info.max_bytes),
-                                     std::chrono::milliseconds(info.timeout_ms)};
+                Fetch fetch = {std::string(detail::view(info.url)), static_cast<std::size_t>(info.max_bytes),
+                               std::chrono::milliseconds(info.timeout_ms)};
+                if (info.body.data != nullptr) {
+                    fetch.post = Post{std::string(detail::view(info.authorization)), std::string(detail::view(info.body))};
+                }
                 return fetcher(fetch);
             };
 #if defined(__cpp_exceptions)
@@ -430,8 +462,7 @@ private:
         Fetcher fetcher;
         std::mutex mutex;
         std::condition_variable ended; // an attempt has ended
-        std::size_t fetching = 0;
-        std::vector<std::thread> threads;
+        std::list<std::thread> threads, ended_threads;
     };
 
     explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}

@@ -1,5 +1,6 @@
 // The gate of the wrapper: what is fetched by a callback, who waits for it, and what no failure of it becomes.
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -233,6 +234,98 @@ void a_public_route_needs_no_token(const orbgate::Engine &engine)
     CHECK(!with("healthz"));
 }
 
+// Two issuers of opaque tokens next to the issuer of `testdata`.
+orbgate::Result<orbgate::Verifier> with_opaque(const std::string &secret)
+{
+    std::string yaml = file("token.yaml"), issuers;
+    for (const std::string prefix : {"", "ory_at_"}) {
+        issuers += "  - issuer: https://issuer" + prefix + ".example\n    audience: api\n    kind: user\n    opaque: { endpoint: 'https://" + prefix +
+                "endpoint.example', client_id: c, " + secret + ", max_cache_seconds: 1" + (prefix.empty() ? "" : ", prefix: " + prefix) + " }\n";
+    }
+    yaml.insert(yaml.find("remember_signatures"), issuers);
+    return orbgate::Verifier::from_yaml(yaml);
+}
+
+void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
+{
+    std::mutex mutex;
+    std::vector<std::string> asked;
+    unsigned status = 200;
+    std::string revoked;
+    const auto endpoint = [&](const orbgate::Fetch &fetch) -> std::variant<orbgate::Response, orbgate::FetchFailure> {
+        if (!fetch.post) {
+            return serve(fetch);
+        }
+        CHECK(fetch.max_bytes == 262144 && fetch.timeout > 0ms && fetch.timeout <= 5s);
+        CHECK(fetch.post->authorization == "Basic YzpzM2NyM3Q="); // c:s3cr3t
+        const std::string begin = "token=", end = "&token_type_hint=access_token", &body = fetch.post->body;
+        CHECK(body.substr(0, begin.size()) == begin && body.substr(body.size() - end.size()) == end);
+        const std::string token = body.substr(begin.size(), body.size() - begin.size() - end.size());
+        const std::lock_guard<std::mutex> lock(mutex);
+        asked.push_back(fetch.url + " " + token);
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        const auto exp = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count() + 600);
+        const std::string scope = token == "poor" ? "read:account" : "read:orbs";
+        const std::string active = R"({"active":true,"aud":"api","sub":"user-7","scope":")" + scope + R"(","exp":)" + exp + "}";
+        return orbgate::Response{status, "", token == "other" || token == revoked ? R"({"active":false})" : active};
+    };
+    setenv("ORBGATE_TEST_SECRET", "s3cr3t", 1);
+    const auto gate = orbgate::Gate::make(with_opaque("client_secret_env: ORBGATE_TEST_SECRET").value(), endpoint).value();
+    const auto ask = [&](const std::string &token) {
+        const std::string bearer = "Bearer " + token;
+        orbgate::GateRequest request;
+        request.method = "GET";
+        request.target = "/api/v1/external/orbs";
+        request.authorization = {bearer};
+        auto answer = gate.ask(engine, request);
+        CHECK(!answer || (answer.subject() == "user-7" && answer.kind() == orbgate::TokenKind::user));
+        return answer;
+    };
+    const auto refused_as = [&](const std::string &token) { return std::string(ask(token).refused().value_or("")); };
+    CHECK(ask("good").is_allow() && ask("good").is_allow());
+    CHECK(ask("poor").http_status() == 403u);
+    CHECK(ask("other").http_status() == 401u && refused_as("other") == "inactive");
+    CHECK(ask("ory_at_1").is_allow());
+    CHECK((asked == std::vector<std::string>{"https://endpoint.example good", "https://endpoint.example poor", "https://endpoint.example other",
+                                             "https://ory_at_endpoint.example ory_at_1"}));
+    CHECK(refused(gate, engine) == "not_yet_valid"); // the JWT of `testdata`
+    // A revocation is seen within the second of the configuration.
+    revoked = "good";
+    std::this_thread::sleep_for(1s);
+    CHECK(refused_as("good") == "inactive");
+    // An endpoint that fails, and one that doesn't know the secret.
+    for (const unsigned failure : {500u, 401u}) {
+        status = failure;
+        CHECK(refused_as("of-" + std::to_string(failure)) == "unanswered");
+    }
+    status = 200;
+    // More tokens than are asked about at once: each gets its turn, and each thread its answer.
+    std::atomic<int> allowed = 0;
+    std::vector<std::thread> threads;
+    for (int at = 0; at < 48; at++) {
+        threads.emplace_back([&, at] {
+            const auto start = std::chrono::steady_clock::now();
+            while (!ask("many-" + std::to_string(at))) {
+                // On a busy machine, the second that a thread waits was over.
+                CHECK(std::chrono::steady_clock::now() - start >= 1s);
+                std::this_thread::sleep_for(10ms);
+            }
+            allowed++;
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    CHECK(allowed == 48);
+    // No gate without its secret, and no message with it.
+    setenv("ORBGATE_TEST_SECRET", "", 1);
+    for (const std::string secret : {"client_secret_env: ORBGATE_TEST_SECRET", "client_secret_file: /no/such/file"}) {
+        const auto none = orbgate::Gate::make(with_opaque(secret).value(), endpoint);
+        CHECK(!none && none.error().status == orbgate::Status::invalid_configuration);
+        CHECK(none.error().message.find("client_secret_") != std::string::npos);
+    }
+}
+
 } // namespace
 
 int main()
@@ -245,5 +338,6 @@ int main()
     the_policy_after_a_wait_decides();
     few_threads_wait_for_long(engine);
     a_public_route_needs_no_token(engine);
+    an_opaque_token_is_asked_about(engine);
     return 0;
 }
