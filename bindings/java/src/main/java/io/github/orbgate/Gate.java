@@ -23,7 +23,8 @@ import java.util.function.Predicate;
  * {@link io.github.orbgate.httpserver.GateFilter}, and those of the modules for Servlet and Spring Boot.
  *
  * <p>It is safe to use from any thread. The issuers' keys are fetched in the background, on the first token and before
- * they expire. Only a request whose keys are still missing waits; a virtual thread releases its carrier meanwhile.
+ * they expire. Only a request whose keys are still missing, or whose token is opaque and not known yet, waits; a virtual
+ * thread releases its carrier meanwhile.
  */
 public final class Gate implements Guard, AutoCloseable {
     private static final System.Logger LOGGER = new QuietLogger(System.getLogger(Gate.class.getName()));
@@ -368,7 +369,7 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * The client that fetches the issuers' keys, with your proxies, roots and timeouts.
+         * The client that fetches the issuers' keys and asks about opaque tokens, with your proxies, roots and timeouts.
          *
          * @throws IllegalArgumentException if it follows redirects or keeps cookies: only the issuer may state where
          * its keys are
@@ -452,10 +453,11 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Creates the gate. Nothing is fetched before the first token: see {@link Gate#warm}.
+         * Creates the gate. Nothing is fetched before the first token: see {@link Gate#warm}. The secrets for opaque tokens are read
+         * now, from their files or environment variables.
          *
-         * @throws ConfigurationException if the configuration of tokens, the challenge or a public route has errors, or if a path
-         *     fits both a public route and a route of the policy
+         * @throws ConfigurationException if the configuration of tokens, the challenge or a public route has errors, if a secret
+         *     cannot be read, or if a path fits both a public route and a route of the policy
          */
         public Gate build() {
             Gate gate = new Gate(this);

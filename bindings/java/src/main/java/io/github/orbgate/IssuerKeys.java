@@ -5,15 +5,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The state of an issuer's keys.
+ * The state of an issuer's keys, or of its introspection endpoint.
  *
  * @param issuer the issuer
- * @param count the number of usable keys; with 0, every token of the issuer is rejected
+ * @param isOpaque whether its tokens are opaque: then it has no keys, and its endpoint is asked about each token
+ * @param count the number of usable keys; with 0, every token of the issuer is rejected, unless they are opaque
  * @param age the time since they were fetched; empty if there are none
  * @param failure why the last attempt failed, if it did
  * @param warnings the keys that were left out, with reasons
  */
-public record IssuerKeys(String issuer, int count, Optional<Duration> age, Optional<String> failure, List<String> warnings) {
+public record IssuerKeys(
+        String issuer, boolean isOpaque, int count, Optional<Duration> age, Optional<String> failure, List<String> warnings) {
 
     /** Reads an {@code OrbgateIssuerStatus}. */
     static IssuerKeys read(NativeBuffer buffer, int at, long monotonicMs) {
@@ -22,6 +24,7 @@ public record IssuerKeys(String issuer, int count, Optional<Duration> age, Optio
         String warnings = buffer.text(at + Layout.IssuerStatus.WARNINGS);
         return new IssuerKeys(
                 buffer.text(at + Layout.IssuerStatus.ISSUER),
+                buffer.bytes.getInt(at + Layout.IssuerStatus.OPAQUE) == 1,
                 count,
                 count == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(age)),
                 Optional.ofNullable(buffer.text(at + Layout.IssuerStatus.FAILURE)),

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** Fetches the issuers' keys in the background, and wakes the threads that wait for them. */
+/** Fetches the issuers' keys and asks about opaque tokens, in the background. Wakes the threads that wait. */
 final class Keys {
     private final Machine machine;
     private final HttpClient client;
@@ -28,7 +28,7 @@ final class Keys {
     // A lock instead of a monitor, so that a waiting virtual thread releases its carrier.
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ended = lock.newCondition();
-    /** Running attempts. */
+    /** Running attempts to fetch keys. */
     private int attempts;
 
     private volatile boolean isClosed;
@@ -47,11 +47,13 @@ final class Keys {
     /** Starts all due fetches, without waiting for them. */
     void fetch() {
         for (Machine.Fetch next = machine.nextFetch(now()); next != null; next = machine.nextFetch(now())) {
-            lock.lock();
-            try {
-                attempts++;
-            } finally {
-                lock.unlock();
+            if (next.question().isEmpty()) {
+                lock.lock();
+                try {
+                    attempts++;
+                } finally {
+                    lock.unlock();
+                }
             }
             run(next);
         }
@@ -78,17 +80,32 @@ final class Keys {
                 }
             }
             if (next == null) {
-                end();
+                next();
+                end(fetch);
             } else {
                 run(next);
             }
         });
     }
 
+    /** Starts the fetches that have waited for their turn. */
+    private void next() {
+        try {
+            fetch();
+        } catch (RuntimeException failed) {
+            if (!isClosed) {
+                logger.log(Level.ERROR, "keys cannot be fetched", failed);
+            }
+        }
+    }
+
     private CompletableFuture<HttpResponse<byte[]>> send(Machine.Fetch fetch) {
         try {
-            HttpRequest request = HttpRequest.newBuilder(URI.create(fetch.url())).build();
-            return client.sendAsync(request, head -> new LimitedBody(fetch.maxBytes()));
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(fetch.url())).header("Accept", "application/json");
+            fetch.question().ifPresent(question -> request.header("Authorization", question.authorization)
+                    .header("Content-Type", "application/x-www-form-urlencoded")
+                    .POST(HttpRequest.BodyPublishers.ofString(question.body)));
+            return client.sendAsync(request.build(), head -> new LimitedBody(fetch.maxBytes()));
         } catch (IllegalArgumentException unfit) {
             return CompletableFuture.failedFuture(new BadUrlException(unfit));
         } catch (RuntimeException failed) {
@@ -100,7 +117,9 @@ final class Keys {
         if (problem != null) {
             Throwable cause = problem instanceof CompletionException ? problem.getCause() : problem;
             if (!isClosed) {
-                logger.log(Level.WARNING, () -> "keys cannot be fetched from " + fetch.url() + ": " + cause);
+                // The message of a client could quote the secret or the token of a question.
+                String why = fetch.question().isPresent() ? cause.getClass().getName() : cause.toString();
+                logger.log(Level.WARNING, () -> fetch.url() + " cannot be fetched: " + why);
             }
             machine.fetchFailed(fetch.attempt(), failure(cause), now());
             return null;
@@ -120,10 +139,12 @@ final class Keys {
         return cause instanceof BadUrlException ? Layout.FETCH_BAD_URL : Layout.FETCH_UNREACHABLE;
     }
 
-    private void end() {
+    private void end(Machine.Fetch fetch) {
         lock.lock();
         try {
-            attempts--;
+            if (fetch.question().isEmpty()) {
+                attempts--;
+            }
             ended.signalAll();
         } finally {
             lock.unlock();
@@ -135,7 +156,7 @@ final class Keys {
         await(step.untilMs, () -> machine.isOver(step, now()));
     }
 
-    /** Waits until nothing is running. */
+    /** Waits until no keys are being fetched. */
     void awaitAll() throws InterruptedException {
         await(Long.MAX_VALUE, () -> attempts == 0);
     }

@@ -35,8 +35,19 @@ final class Machine {
     private final Cleaner.Cleanable free;
     private final ConcurrentLinkedQueue<NativeBuffer> buffers = new ConcurrentLinkedQueue<>();
 
-    /** A URL to fetch, for an attempt. */
-    record Fetch(long attempt, String url, int timeoutMs, long maxBytes) {}
+    /** A URL to fetch, for an attempt: with POST if there is a question. */
+    record Fetch(long attempt, String url, int timeoutMs, long maxBytes, Optional<Question> question) {}
+
+    /** A question about an opaque token. It contains the token and a secret, so nothing shows it. */
+    static final class Question {
+        final String authorization;
+        final String body;
+
+        Question(String authorization, String body) {
+            this.authorization = authorization;
+            this.body = body;
+        }
+    }
 
     /** The result of a fetch. */
     record Fetched(int status, String cacheControl, byte[] body) {}
@@ -94,7 +105,7 @@ final class Machine {
         NativeBuffer options =
                 new NativeBuffer(Layout.GateOptions.SIZE + Texts.room(List.of(realm, metadata)) + Texts.room(routes));
         options.bytes.putInt(Layout.GateOptions.STRUCT_SIZE, Layout.GateOptions.SIZE);
-        options.bytes.putInt(Layout.GateOptions.FLAGS, flags);
+        options.bytes.putInt(Layout.GateOptions.FLAGS, flags | Layout.GATE_INTROSPECTION);
         options.bytes.putInt(Layout.GateOptions.CHALLENGE, challenge.extent().number);
         int strings = Layout.GateOptions.SIZE + routes.size() * Layout.Str.SIZE;
         Texts texts = new Texts(options, strings);
@@ -283,7 +294,9 @@ final class Machine {
                     buffer.bytes.getLong(INFO + Layout.FetchInfo.ATTEMPT),
                     buffer.text(INFO + Layout.FetchInfo.URL),
                     buffer.bytes.getInt(INFO + Layout.FetchInfo.TIMEOUT_MS),
-                    buffer.bytes.getLong(INFO + Layout.FetchInfo.MAX_BYTES));
+                    buffer.bytes.getLong(INFO + Layout.FetchInfo.MAX_BYTES),
+                    Optional.ofNullable(buffer.text(INFO + Layout.FetchInfo.BODY))
+                            .map(body -> new Question(buffer.text(INFO + Layout.FetchInfo.AUTHORIZATION), body)));
         } finally {
             Library.ABI.call("orbgate_fetch_free", fetch);
         }
