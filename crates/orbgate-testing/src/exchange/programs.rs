@@ -45,7 +45,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-cpp",
         drops_empty_headers: true,
-        introspects: false,
+        introspects: true,
     },
     Language {
         name: "python",
@@ -62,7 +62,7 @@ const LANGUAGES: &[Language] = &[
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
         drops_empty_headers: false,
-        introspects: false,
+        introspects: true,
     },
     Language {
         name: "node",
@@ -100,7 +100,7 @@ const LANGUAGES: &[Language] = &[
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
         drops_empty_headers: false,
-        introspects: false,
+        introspects: true,
     },
 ];
 
