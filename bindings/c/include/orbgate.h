@@ -1994,6 +1994,24 @@ OrbgateStatus orbgate_gate_forget(const struct OrbgateGate *gate,
                                   size_t issuer_len);
 
 /**
+ * Reads the secrets of the clients that ask about opaque tokens again: call it after one of them has changed, for example
+ * when you reload the policy. `secrets` and `secret_count` work as in `OrbgateGateOptions`. Answers to another secret are
+ * forgotten. If a secret can't be read, all of them stay as they are.
+ *
+ * `error` works as in `orbgate_verifier_from_yaml`. A secret that can't be read gives
+ * `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.
+ *
+ * Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_read_secrets(const struct OrbgateGate *gate,
+                                        const struct OrbgateStr *secrets,
+                                        size_t secret_count,
+                                        struct OrbgateError **error);
+
+/**
  * Returns the status of each issuer's keys, for logs and health checks.
  *
  * Ownership: the caller owns `*out` and frees it with `orbgate_key_status_free`.
@@ -2029,7 +2047,7 @@ void orbgate_key_status_free(struct OrbgateKeyStatus *status);
 /**
  * Makes a gate. If `options` is null, all options have their defaults. The gate has no keys yet: the first token waits
  * for them, unless you have called `orbgate_gate_warm`. The secrets of the clients that ask about opaque tokens are read
- * now, from their files or environment variables: make another gate after a secret changes.
+ * now, from their files or environment variables, and again by `orbgate_gate_read_secrets`.
  *
  * `error` works as in `orbgate_verifier_from_yaml`. An invalid option, or a secret that can't be read, gives
  * `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.

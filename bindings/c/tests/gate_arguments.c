@@ -237,6 +237,8 @@ static void routes(void)
     OrbgateRouteDifference one;
     uint8_t allows;
     OrbgateStr get = {"GET", 3}, account = ACCOUNT, no_text = {NULL, 1};
+    CHECK(orbgate_gate_read_secrets(NULL, NULL, 0, NULL) == INVALID);
+    CHECK(orbgate_gate_read_secrets(gate, NULL, 1, NULL) == INVALID);
     CHECK(orbgate_gate_check_engine(NULL, engine, NULL) == INVALID);
     CHECK(orbgate_gate_check_engine(gate, NULL, NULL) == INVALID);
     REFUSED(out, orbgate_gate_check_routes(NULL, engine, &get, &account, 1, &out));

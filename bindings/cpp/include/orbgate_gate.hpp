@@ -322,6 +322,15 @@ public:
         return orbgate_gate_forget(raw(), issuer.data(), issuer.size()) == ORBGATE_STATUS_OK;
     }
 
+    // Reads the secrets for opaque tokens again, from their files or environment variables: call it when one has changed.
+    // If one can't be read, it returns the error, and all of them stay as they are.
+    [[nodiscard]] std::optional<Error> read_secrets() const
+    {
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_gate_read_secrets(raw(), nullptr, 0, &error);
+        return status == ORBGATE_STATUS_OK ? std::nullopt : std::optional(Error(status, error));
+    }
+
     // An error if a path matches both a public route of the options and a route of this engine's policy. Call it at
     // startup, and before you replace the engine.
     [[nodiscard]] std::optional<Error> check(const Engine &engine) const

@@ -4,9 +4,12 @@ use core::ffi::c_char;
 
 use orbgate_token::KeyStatus;
 
+use super::options::given;
 use super::question::OrbgateGate;
 use super::request::milliseconds;
+use super::secrets::reader;
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
+use crate::error::{OrbgateError, handing_over};
 use crate::owners::{drop_owned, into_owned};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
@@ -110,6 +113,35 @@ impl OrbgateGate {
         let is_known = self.gate.keys().issuers().any(|known| known == name);
         is_known.then_some(name).ok_or(OrbgateStatus::NotFound)
     }
+}
+
+/// Reads the secrets of the clients that ask about opaque tokens again: call it after one of them has changed, for example
+/// when you reload the policy. `secrets` and `secret_count` work as in `OrbgateGateOptions`. Answers to another secret are
+/// forgotten. If a secret can't be read, all of them stay as they are.
+///
+/// `error` works as in `orbgate_verifier_from_yaml`. A secret that can't be read gives
+/// `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.
+///
+/// Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_read_secrets(
+    gate: *const OrbgateGate,
+    secrets: *const OrbgateStr,
+    secret_count: usize,
+    error: *mut *mut OrbgateError,
+) -> OrbgateStatus {
+    let read = || {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let (gate, given) = unsafe { (shared(gate)?, given(secrets, secret_count)?) };
+        let keys = gate.gate.keys();
+        let reader = reader(&given, keys.secrets().count())?;
+        let done = keys.read_secrets(reader);
+        done.map_err(|error| OrbgateError::tokens(&error))
+    };
+    // SAFETY: the caller guarantees it, see the preamble.
+    unsafe { handing_over(error, read) }
 }
 
 /// Returns the status of each issuer's keys, for logs and health checks.

@@ -159,7 +159,7 @@ impl Options {
             signatures_outside: has(ORBGATE_GATE_SIGNATURES_OUTSIDE),
             introspection: has(ORBGATE_GATE_INTROSPECTION),
             // SAFETY: the caller guarantees it, see the preamble.
-            secrets: unsafe { secrets(&options) }?,
+            secrets: unsafe { given(options.secrets, options.secret_count) }?,
         })
     }
 }
@@ -222,9 +222,12 @@ unsafe fn public(options: &OrbgateGateOptions) -> Result<Option<Arc<PublicRoutes
 }
 
 /// The secrets that the caller has; `None` for one that the gate reads itself.
-unsafe fn secrets(options: &OrbgateGateOptions) -> OrStatus<Vec<Option<Vec<u8>>>> {
+pub(super) unsafe fn given(
+    secrets: *const OrbgateStr,
+    count: usize,
+) -> OrStatus<Vec<Option<Vec<u8>>>> {
     // SAFETY: the caller guarantees it, see the preamble.
-    let secrets = unsafe { slice(options.secrets, options.secret_count) }?;
+    let secrets = unsafe { slice(secrets, count) }?;
     let secret = |secret: &OrbgateStr| {
         // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { bytes(secret.data, secret.len) }?;

@@ -26,7 +26,7 @@ pub struct OrbgateGate {
 
 /// Makes a gate. If `options` is null, all options have their defaults. The gate has no keys yet: the first token waits
 /// for them, unless you have called `orbgate_gate_warm`. The secrets of the clients that ask about opaque tokens are read
-/// now, from their files or environment variables: make another gate after a secret changes.
+/// now, from their files or environment variables, and again by `orbgate_gate_read_secrets`.
 ///
 /// `error` works as in `orbgate_verifier_from_yaml`. An invalid option, or a secret that can't be read, gives
 /// `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.

@@ -8,7 +8,7 @@ use super::options::{ORBGATE_GATE_INTROSPECTION, Options};
 use super::verifier::OrbgateVerifier;
 use crate::arguments::{Sized32, first_size, shared, write_sized};
 use crate::error::{OrbgateError, refused};
-use crate::status::{OrbgateStatus, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// In `OrbgateSecretSource.kind`: a file, by its absolute path.
@@ -64,15 +64,28 @@ pub unsafe extern "C" fn orbgate_verifier_secret(
     })
 }
 
+/// Reads so many secrets in their order, those that aren't given from this system.
+pub(super) fn reader(
+    given: &[Option<Vec<u8>>],
+    count: usize,
+) -> OrStatus<impl FnMut(&SecretSource) -> io::Result<Vec<u8>>> {
+    if !given.is_empty() && given.len() != count {
+        return Err(OrbgateStatus::InvalidArgument);
+    }
+    let mut given = given.iter();
+    Ok(move |source: &SecretSource| match given.next() {
+        Some(Some(secret)) => Ok(secret.clone()),
+        _ => read(source),
+    })
+}
+
 /// The verifier of a new gate, with its secrets. They are read for each gate, so that a new gate has the current ones.
 pub(super) fn with_secrets(
     verifier: &Verifier,
     options: &Options,
 ) -> Result<Verifier, OrbgateError> {
     let count = verifier.secrets().count();
-    if !options.secrets.is_empty() && options.secrets.len() != count {
-        return Err(OrbgateStatus::InvalidArgument.into());
-    }
+    let secret = reader(&options.secrets, count)?;
     if count > 0 && !options.introspection {
         let message = format!(
             "`opaque`: this program can't ask about opaque tokens, because it doesn't set ORBGATE_GATE_INTROSPECTION \
@@ -80,11 +93,6 @@ pub(super) fn with_secrets(
         );
         return Err(refused(OrbgateStatus::InvalidConfiguration, &message));
     }
-    let mut given = options.secrets.iter();
-    let secret = |source: &SecretSource| match given.next() {
-        Some(Some(secret)) => Ok(secret.clone()),
-        _ => read(source),
-    };
     let verifier = verifier.clone().with_secrets(secret);
     verifier.map_err(|error| OrbgateError::tokens(&error))
 }

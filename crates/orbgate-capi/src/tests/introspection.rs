@@ -380,3 +380,40 @@ fn a_secret_that_cannot_be_read_is_named() {
     let (_, message) = new_gate(flags, &[OrbgateStr::NULL, OrbgateStr::new("b")]).unwrap_err();
     assert_eq!(message.lines().count(), 1, "{message}");
 }
+
+/// A secret that changes is used for the next question.
+#[test]
+fn secrets_are_read_again() {
+    let (gate, engine) = (ready(), external());
+    let orbs = active("read:orbs", 600);
+    assert_eq!(judge(gate, "good", 0, 200, &orbs), (0, None, 1));
+    let read = |secrets: &[OrbgateStr]| unsafe {
+        let mut error: *mut OrbgateError = null_mut();
+        let status = orbgate_gate_read_secrets(gate, secrets.as_ptr(), secrets.len(), &mut error);
+        let message = (!error.is_null()).then(|| message(error));
+        (status, message.unwrap_or_default())
+    };
+    let same = [OrbgateStr::new("pass word"), OrbgateStr::new("b")];
+    assert_eq!(read(&same).0, OK);
+    assert_eq!(read(&same[..1]).0, INVALID);
+    let (status, message) = read(&[OrbgateStr::new("other"), OrbgateStr::of_bytes(b"hid\xff")]);
+    assert_eq!(status, OrbgateStatus::InvalidConfiguration);
+    assert_eq!(
+        message,
+        "`client_secret_file` /no/such/file: it is not UTF-8"
+    );
+    assert_eq!(judge(gate, "good", 0, 200, INACTIVE), (0, None, 0));
+    assert_eq!(
+        read(&[OrbgateStr::new("other"), OrbgateStr::new("b")]).0,
+        OK
+    );
+    let step = ask(gate, engine, "good", 0);
+    // my-api:other
+    let credentials = Some("Basic bXktYXBpOm90aGVy".to_owned());
+    assert_eq!(serve(gate, 0, 200, INACTIVE)[0][2], credentials);
+    unsafe {
+        orbgate_step_free(step);
+        orbgate_gate_free(gate);
+        orbgate_engine_free(engine);
+    }
+}

@@ -212,6 +212,11 @@ impl Asking {
 }
 
 impl KeyCache {
+    /// Where the secrets of its issuers' clients are. [`KeyCache::read_secrets`] reads them in this order.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
+        self.verifier.secrets()
+    }
+
     /// Reads the secrets of the clients that ask about opaque tokens again, because they can change while a program runs. If a secret
     /// has changed, everything that its endpoint said is forgotten.
     ///

@@ -202,8 +202,9 @@ public final class Gate implements Guard, AutoCloseable {
     /**
      * Loads a new version of the policy from a file, for all later requests. The file must end with the end marker, so
      * that a partly written file is never used. Without it, or with errors, the previous policy stays in force. With
-     * {@link Builder#refuseWider}, it also stays in force if the new one allows more.
+     * {@link Builder#refuseWider}, it also stays in force if the new one allows more. The secrets for opaque tokens are read again.
      *
+     * @throws ConfigurationException if a secret cannot be read, or if a path fits both a public route and a route of the policy
      * @throws OrbgateException if it allows more, and that is refused
      * @throws PolicyException if it has errors or no end marker
      * @throws IOException if the file cannot be read
@@ -217,6 +218,7 @@ public final class Gate implements Guard, AutoCloseable {
                 throw new PolicyException(message, 1, 1, List.of(new Diagnostic(1, 1, message))).in(file);
             }
             check(next);
+            machine.readSecrets();
             if (refusesWider) {
                 Optional<Questions.Comparison> changes = changesTo(next, file);
                 if (changes.isPresent() && !changes.get().new_().equals(next.digest())) {

@@ -68,6 +68,20 @@ final class Machine {
         free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_gate_free", made));
     }
 
+    /** Reads the secrets for opaque tokens again. */
+    void readSecrets() {
+        during(0, buffer -> {
+            buffer.bytes.putLong(OUT, 0);
+            int status = Library.ABI.call("orbgate_gate_read_secrets", gate, 0L, 0L, buffer.address + OUT);
+            try {
+                Problem.check(status, buffer.bytes.getLong(OUT));
+            } catch (IOException impossible) {
+                throw Problem.withoutFile(impossible);
+            }
+            return null;
+        });
+    }
+
     /** Checks that no path matches both a public route and a route of the engine's policy. */
     void checkEngine(long engine) {
         during(0, buffer -> {
