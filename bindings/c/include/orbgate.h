@@ -2134,6 +2134,24 @@ OrbgateStatus orbgate_gate_check_engine(const struct OrbgateGate *gate,
                                         struct OrbgateError **error);
 
 /**
+ * Checks that each request that is public with the next engine is also public with the active one. Another
+ * `trailing_slash` or `target` of a policy changes which paths match the same public routes, and `diff` compares only
+ * the policies. Call it before you replace the current engine, if the next one must not allow more.
+ *
+ * `error` works as in `orbgate_verifier_from_yaml`. If more is public, the status is
+ * `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+ *
+ * Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_check_wider(const struct OrbgateGate *gate,
+                                       const struct OrbgateEngine *active,
+                                       const struct OrbgateEngine *next,
+                                       struct OrbgateError **error);
+
+/**
  * Frees a gate. Null is fine.
  *
  * Ownership: takes `gate`, and frees its keys. Its remaining steps can only be freed.

@@ -484,6 +484,18 @@ static void public_routes(void)
     CHECK_OK(orbgate_error_info(error, &why));
     CHECK(strstr(why.message.data, "/v1/orders") != NULL);
     orbgate_error_free(error);
+    /* A policy that spells the public path otherwise. */
+    static const char slashed[] = "orbgate: 1\ntrailing_slash: always\napis: { a: { scopes: {} } }\n";
+    OrbgateEngine *other = NULL;
+    CHECK_OK(orbgate_engine_from_yaml(slashed, strlen(slashed), &other, NULL));
+    CHECK_OK(orbgate_gate_check_wider(gate, shop, shop, NULL));
+    CHECK(orbgate_gate_check_wider(gate, shop, other, NULL) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    error = NULL;
+    CHECK(orbgate_gate_check_wider(gate, other, shop, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    CHECK_OK(orbgate_error_info(error, &why));
+    CHECK(strstr(why.message.data, "public route `GET /v1/{any}`") != NULL);
+    orbgate_error_free(error);
+    orbgate_engine_free(other);
     orbgate_gate_free(gate);
     orbgate_engine_free(shop);
 }

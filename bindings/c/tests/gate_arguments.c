@@ -241,6 +241,9 @@ static void routes(void)
     CHECK(orbgate_gate_read_secrets(gate, NULL, 1, NULL) == INVALID);
     CHECK(orbgate_gate_check_engine(NULL, engine, NULL) == INVALID);
     CHECK(orbgate_gate_check_engine(gate, NULL, NULL) == INVALID);
+    CHECK(orbgate_gate_check_wider(NULL, engine, engine, NULL) == INVALID);
+    CHECK(orbgate_gate_check_wider(gate, NULL, engine, NULL) == INVALID);
+    CHECK(orbgate_gate_check_wider(gate, engine, NULL, NULL) == INVALID);
     REFUSED(out, orbgate_gate_check_routes(NULL, engine, &get, &account, 1, &out));
     REFUSED(out, orbgate_gate_check_routes(gate, NULL, &get, &account, 1, &out));
     REFUSED(out, orbgate_gate_check_routes(gate, engine, NULL, &account, 1, &out));

@@ -22,6 +22,20 @@ const (
 	// end of kinds
 )
 
+// String returns the kind's name, such as user; empty for [KindNone] and an unknown number.
+func (k TokenKind) String() string {
+	switch k {
+	case KindUser:
+		return "user"
+	case KindOrganisation:
+		return "organisation"
+	case KindUnknown:
+		return "unknown"
+	default:
+		return ""
+	}
+}
+
 // TokenKindOf returns the kind with this name, user or organisation. Any other string is [KindUnknown],
 // which is denied.
 func TokenKindOf(name string) TokenKind { return tokenKind(name) }

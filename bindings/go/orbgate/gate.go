@@ -29,6 +29,7 @@ type libraryGate interface {
 	status() []steps.Issuer
 	allowsBonusOrbs(body []byte) bool
 	checkEngine(e engine) error
+	checkWider(active, next engine) error
 	checkRoutes(e engine, methods, templates []string) ([]steps.Difference, Status)
 	free()
 }
@@ -143,6 +144,25 @@ func (g *gateOf) CheckEngine(of any) error {
 	g.open(func() {
 		var found error
 		if _, err = ask(policy, func(e engine) (bool, Status) { found = g.library.checkEngine(e); return true, statusOK }); err == nil {
+			err = found
+		}
+	})
+	return err
+}
+
+func (g *gateOf) CheckWider(active, next any) error {
+	err := error(ErrClosed)
+	before, after := active.(*Engine).current(), next.(*Engine).current()
+	g.open(func() {
+		var found error
+		_, err = ask(before, func(old engine) (bool, Status) {
+			_, err := ask(after, func(young engine) (bool, Status) { found = g.library.checkWider(old, young); return true, statusOK })
+			if err != nil {
+				found = err
+			}
+			return true, statusOK
+		})
+		if err == nil {
 			err = found
 		}
 	})

@@ -241,6 +241,14 @@ func (g cgoGate) checkEngine(e engine) error {
 	return nil
 }
 
+func (g cgoGate) checkWider(active, next engine) error {
+	var failure *C.OrbgateError
+	if status := C.orbgate_gate_check_wider(g.pointer, active.pointer, next.pointer, &failure); status != C.ORBGATE_STATUS_OK {
+		return takeError(status, failure)
+	}
+	return nil
+}
+
 func (g cgoGate) checkRoutes(e engine, methods, templates []string) ([]steps.Difference, Status) {
 	var pins pins
 	defer pins.Unpin()

@@ -504,14 +504,43 @@ func (g *wasmGate) free() {
 	g.instance, g.closed = nil, true
 }
 
-func (g *wasmGate) checkEngine(e engine) (err error) {
-	status := g.locked(func() Status {
+func (g *wasmGate) checkEngine(e engine) error {
+	return g.failing(func() Status {
 		address, status := g.within(e)
 		if status != statusOK {
 			return status
 		}
-		out := uint64(g.base)
-		status = g.instance.status("orbgate_gate_check_engine", uint64(g.address), address, out+4)
+		return g.instance.status("orbgate_gate_check_engine", uint64(g.address), address, uint64(g.base)+4)
+	})
+}
+
+func (g *wasmGate) checkWider(active, next engine) error {
+	return g.failing(func() Status {
+		before, status := g.within(active)
+		if status != statusOK {
+			return status
+		}
+		// The instance keeps one engine, and this is the one time that it needs two.
+		g.policy, g.engine = nil, 0
+		after, status := g.within(next)
+		if status != statusOK {
+			return status
+		}
+		status = g.instance.status("orbgate_gate_check_wider", uint64(g.address), before, after, uint64(g.base)+4)
+		if status == StatusPanic {
+			return status
+		}
+		if _, ok := g.call("orbgate_engine_free", before); !ok {
+			return StatusPanic
+		}
+		return status
+	})
+}
+
+// Calls a function of the library that writes an error.
+func (g *wasmGate) failing(call func() Status) (err error) {
+	status := g.locked(func() Status {
+		status := call()
 		if status != statusOK && status != StatusPanic {
 			err = g.failure(status)
 		}

@@ -209,6 +209,36 @@ test("a wider policy is refused on request", async (context) => {
   }
 });
 
+test("a wider policy is refused where paths end in a slash, and public routes belong to what is compared", async (context) => {
+  const { tokens } = await issuer(context);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy.yaml");
+  const policy = (/** @type {string} */ setting, routes = "") => (
+    `orbgate: 1\n${setting}\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: [${routes}]}}}}\n...\n`
+  );
+  const [usual, slash, escapes] = ["trailing_slash: never", "trailing_slash: always", "target: encoded_params"];
+  for (const [active, next, open, why] of /** @type {const} */ ([
+    [policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}", /: 1 wider$/],
+    [policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}", /: 1 wider$/],
+    // Without routes, two policies decide alike, except for the gate's public routes.
+    [policy(usual), policy(slash), "GET /docs/{page}", /public route `GET \/docs\/\{page\}\/`/],
+    [policy(slash), policy(usual), "GET /docs/{page}", /public route `GET \/docs\/\{page\}`/],
+    [policy(usual), policy(escapes), "GET /docs/{page}", /public route/],
+    [policy(usual), policy(escapes), "GET /healthz", null],
+    [policy(usual), policy(slash), undefined, null],
+  ])) {
+    const gate = new Gate(Engine.fromYaml(active), tokens, { log: QUIET, refuseWider: true, publicRoutes: open === undefined ? [] : [open] });
+    fs.writeFileSync(file, next);
+    if (why === null) {
+      gate.reload(file);
+    } else {
+      assert.throws(() => gate.reload(file), { code: "wider", message: why });
+    }
+    assert.equal(gate.policy.load().digest, Engine.fromYaml(why === null ? next : active).digest);
+  }
+});
+
 test("a denial is explained in the log on request", async (context) => {
   const { tokens, token } = await issuer(context);
   for (const debug of [true, false]) {

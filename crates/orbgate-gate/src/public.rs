@@ -79,6 +79,32 @@ impl PublicRoutes {
         }
     }
 
+    /// Checks that each request that is public under a new policy is also public under the active one. Another
+    /// `trailing_slash` or `target` changes which paths match the same routes.
+    ///
+    /// # Errors
+    ///
+    /// Returns every route whose requests are spelled in a way that the active policy denies.
+    pub fn check_wider(&self, active: &Engine, new: &Engine) -> Result<(), PublicRoutesError> {
+        let escapes = (active.target(), new.target()) == (Profile::Strict, Profile::EncodedParams);
+        let pairs = self.routes(active).zip(self.routes(new));
+        let wider = pairs.filter(|(before, after)| {
+            let has_parameter = after.template().split('/').any(is_parameter);
+            before.template() != after.template() || (escapes && has_parameter)
+        });
+        let lines = wider.map(|(_, after)| {
+            format!(
+                "public route `{}`: it allows other paths than before, because the policy's `target` or `trailing_slash` is another",
+                after.as_str()
+            )
+        });
+        let lines: Vec<_> = lines.take(MOST_LINES).collect();
+        match lines.is_empty() {
+            true => Ok(()),
+            false => Err(PublicRoutesError { lines }),
+        }
+    }
+
     /// The routes, as given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.routes.iter().map(String::as_str)

@@ -166,6 +166,47 @@ fn public_paths_end_in_a_slash_if_the_policys_do() {
     }
 }
 
+/// A policy without routes, so that only public routes can differ.
+#[test]
+fn a_policy_that_spells_public_paths_otherwise_is_wider() {
+    let spellings = ["strict", "encoded_params"]
+        .into_iter()
+        .flat_map(|target| ["never", "always"].map(|slash| (target, slash)));
+    let spelled = |(target, slash)| {
+        let text = format!(
+            "orbgate: 1\ntarget: {target}\ntrailing_slash: {slash}\napis: {{ a: {{ scopes: {{}} }} }}\n"
+        );
+        Engine::new(&Policy::from_yaml(&text).unwrap())
+    };
+    let mut wider = 0;
+    for routes in [&["GET /"] as &[_], &["GET /healthz"], &["GET /docs/{page}"]] {
+        let public = PublicRoutes::new(routes.iter().copied()).unwrap();
+        for (active, new) in spellings
+            .clone()
+            .flat_map(|active| spellings.clone().map(move |new| (active, new)))
+        {
+            let (old, young) = (spelled(active), spelled(new));
+            let targets = ["/", "/healthz", "/docs/a", "/docs/a%20b"];
+            let mut targets = targets
+                .iter()
+                .flat_map(|target| [target.to_string(), format!("{target}/")]);
+            let passes = |engine, target: &String| {
+                let decision = public.decide(engine, b"GET", target.as_bytes());
+                decision.is_some()
+            };
+            let is_wider = targets.any(|target| passes(&young, &target) && !passes(&old, &target));
+            let checked = public.check_wider(&old, &young);
+            assert_eq!(
+                checked.is_err(),
+                is_wider,
+                "{routes:?}: {active:?}, {new:?}"
+            );
+            wider += usize::from(is_wider);
+        }
+    }
+    assert_eq!(wider, 8 + 10);
+}
+
 #[test]
 fn headers_that_make_a_request_malformed_do_so_on_public_routes() {
     let (rules, engine) = (rules(), engine("strict"));

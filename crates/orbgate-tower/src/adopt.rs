@@ -43,6 +43,9 @@ impl Ending {
 pub(crate) struct Candidate {
     pub(crate) version: Version,
     pub(crate) changes: Changes,
+    /// Whether it was compared with the active engine.
+    #[cfg(feature = "watch")]
+    pub(crate) is_compared: bool,
 }
 
 /// The changes of a version for callers, in numbers and a few lines.
@@ -70,15 +73,22 @@ impl Candidate {
     #[cfg(feature = "watch")]
     pub(crate) fn first(policy: &[u8]) -> Result<Self, PolicyError> {
         let version = Version::compile(policy)?;
-        let changes = Changes::default();
-        Ok(Self { version, changes })
+        Ok(Self {
+            version,
+            changes: Changes::default(),
+            is_compared: false,
+        })
     }
 
     /// Compiles a policy and compares it with the active engine.
     pub(crate) fn new(policy: &[u8], current: &Engine) -> Result<Self, PolicyError> {
         let version = Version::compile(policy)?;
-        let changes = Changes::between(current, &version.engine);
-        Ok(Self { version, changes })
+        Ok(Self {
+            changes: Changes::between(current, &version.engine),
+            version,
+            #[cfg(feature = "watch")]
+            is_compared: true,
+        })
     }
 }
 

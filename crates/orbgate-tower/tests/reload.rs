@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use orbgate::{Engine, Policy, Request, Token};
-use orbgate_tower::{Engines, LoadError, WatchSettings};
+use orbgate_tower::{Engines, LoadError, PublicRoutes, WatchSettings};
 
 /// One test at a time: the watcher counts and logs for the whole program.
 struct Alone {
@@ -269,6 +269,25 @@ fn a_wider_version_is_refused_where_paths_end_in_a_slash() {
         assert_eq!(now(&engines), digest(&slashed(policy(0))));
     }
     assert!(log().contains("GET /users/admin/: "), "{}", log());
+    drop(watch);
+}
+
+/// Neither version has routes, so they decide alike except for the gate's public routes.
+#[test]
+fn a_version_that_opens_other_public_paths_is_refused_as_wider() {
+    let alone = Alone::new("public.yaml");
+    let policy = |slash: &str| {
+        format!("orbgate: 1\ntrailing_slash: {slash}\napis: {{ a: {{ scopes: {{}} }} }}\n")
+    };
+    alone.put(&policy("never"));
+    let public = PublicRoutes::new(["GET /healthz"]).unwrap();
+    let engines = Engines::external().public_routes(public).unwrap();
+    let watch = engines.watch(&alone.file, QUICK.refuse_wider()).unwrap();
+    let before = alone.loads("wider");
+    alone.put(&policy("always"));
+    until("it is refused", || alone.loads("wider") > before);
+    assert_eq!(now(&engines), digest(&policy("never")));
+    assert!(log().contains("public route `GET /healthz/`"), "{}", log());
     drop(watch);
 }
 

@@ -317,6 +317,7 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			}
 			answer := answerOf(step)
 			answer.method, answer.target = request.Method, request.Target
+			g.explain(engine, answer)
 			return answer, step
 		case steps.StepCheckSignature:
 			isRight := g.keys.verify(step)
@@ -376,7 +377,6 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 	if step != nil && step.Audit != nil {
 		g.write(*step.Audit)
 	}
-	g.explain(answer)
 	return answer
 }
 

@@ -37,14 +37,14 @@ func (g *Gate) checkWider(path string, next *orbgate.Engine) (string, error) {
 	case changes.Widens:
 		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the former: %s", path, strings.Join(changes.Fails, ", "))
 	}
+	if err := g.raw.CheckWider(active, next); err != nil {
+		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the former: %w", path, err)
+	}
 	return terms.LoadLoaded, nil
 }
 
-// The kinds of verified tokens, as questions name them.
-var kinds = map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindOrganisation: "organisation"}
-
-// Logs why a call is denied, if that is wanted. Without the query, which can have secrets in it, and without the token.
-func (g *Gate) explain(answer Answer) {
+// Logs why this engine denies a call, if that is wanted. Without the query, which can have secrets in it, and without the token.
+func (g *Gate) explain(engine *orbgate.Engine, answer Answer) {
 	logger := g.config.Logger
 	if !g.config.Debug || answer.Err != nil || answer.IsAllow() || !logger.Enabled(context.Background(), slog.LevelDebug) {
 		return
@@ -54,12 +54,10 @@ func (g *Gate) explain(answer Answer) {
 		request := questions.Request{Method: answer.method, Target: path}
 		switch reason := answer.Decision.Reason(); {
 		case answer.Token != nil:
-			request.Token = &questions.RequestToken{Kind: kinds[answer.Token.Kind], Scopes: answer.Token.Scopes}
+			request.Token = &questions.RequestToken{Kind: answer.Token.Kind.String(), Scopes: answer.Token.Scopes}
 		case reason == orbgate.ReasonInvalidToken:
-			request.Token = &questions.RequestToken{Kind: "unknown"}
+			request.Token = &questions.RequestToken{Kind: orbgate.KindUnknown.String()}
 		}
-		engine := g.config.Policy.Load()
-		defer engine.Close()
 		explanation, err := engine.Explain(questions.ExplainArguments{Request: request})
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,84 @@ func TestAWiderPolicyIsRefusedOnRequest(t *testing.T) {
 		}
 		now.Close()
 		engine.Close()
+	}
+}
+
+func TestPublicRoutesAndSlashesBelongToWhatIsCompared(t *testing.T) {
+	policy := func(setting, routes string) string {
+		return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n"
+	}
+	i := newIssuer(t)
+	const usual, slash, escapes = "trailing_slash: never", "trailing_slash: always", "target: encoded_params"
+	for _, row := range []struct{ active, next, public, why string }{
+		{policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}", ": 1 wider"},
+		{policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}", ": 1 wider"},
+		// Without routes, two policies decide alike, except for the gate's public routes.
+		{policy(usual, ""), policy(slash, ""), "GET /docs/{page}", "public route `GET /docs/{page}/`"},
+		{policy(slash, ""), policy(usual, ""), "GET /docs/{page}", "public route `GET /docs/{page}`"},
+		{policy(usual, ""), policy(escapes, ""), "GET /docs/{page}", "public route"},
+		{policy(usual, ""), policy(escapes, ""), "GET /healthz", ""},
+		{policy(usual, ""), policy(slash, ""), "", ""},
+	} {
+		engine, err := orbgate.FromYAML(row.active)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config := gate.Config{Policy: orbgate.NewHandle(engine), RefuseWider: true}
+		if row.public != "" {
+			config.Public = []string{row.public}
+		}
+		protect := newGate(t, i, config)
+		file := filepath.Join(t.TempDir(), "policy.yaml")
+		if err := os.WriteFile(file, []byte(row.next), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the gate works as before afterwards
+			err = protect.Reload(file)
+			if (err != nil) != (row.why != "") || err != nil && !strings.Contains(err.Error(), row.why) {
+				t.Errorf("%+v: %v", row, err)
+			}
+			answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: "/docs/a"})
+			if answer.Err != nil {
+				t.Errorf("%+v: %v", row, answer.Err)
+			}
+		}
+		engine.Close()
+	}
+}
+
+// Stores an engine at each fetch.
+type storing struct {
+	handle *orbgate.Handle
+	engine *orbgate.Engine
+}
+
+func (s storing) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.handle.Store(s.engine)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// A policy is stored while the token waits for its keys, and another before the answer is observed.
+func TestTheEngineThatDecidedExplains(t *testing.T) {
+	engines := make([]*orbgate.Engine, 3)
+	for at := range engines {
+		engine, err := orbgate.FromYAML(strings.Replace("orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:N': { orbs: false, routes: [GET /a] } } } }\n", "N", string(rune('0'+at)), 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer engine.Close()
+		engines[at] = engine
+	}
+	handle := orbgate.NewHandle(engines[0])
+	i := newIssuer(t)
+	var logged bytes.Buffer
+	logger := slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	count := func(string, ...gate.Label) { handle.Store(engines[2]) }
+	client := &http.Client{Transport: storing{handle, engines[1]}}
+	protect := newGate(t, i, gate.Config{Policy: handle, Debug: true, Logger: logger, Count: count, Client: client})
+	protect.Ask(t.Context(), gate.Request{Method: "GET", Target: "/a", Authorization: []string{"Bearer " + i.token(t, "rsa", nil)}})
+	if !strings.Contains(logged.String(), engines[1].Digest()) || strings.Contains(logged.String(), engines[2].Digest()) {
+		t.Error(logged.String())
 	}
 }
 

@@ -81,6 +81,7 @@ const gates = {
   statusFree: func("orbgate_key_status_free", "void", [HANDLE]),
 
   checkEngine: func("orbgate_gate_check_engine", STATUS, [HANDLE, HANDLE, out(POINTER)]),
+  checkWider: func("orbgate_gate_check_wider", STATUS, [HANDLE, HANDLE, HANDLE, out(POINTER)]),
   checkRoutes: func("orbgate_gate_check_routes", STATUS, [HANDLE, HANDLE, pointer(GivenStr), pointer(GivenStr), SIZE, out(FLEETING)]),
   routeDifference: func("orbgate_route_difference", STATUS, [HANDLE, SIZE, inout(RouteDifference)]),
   differencesFree: func("orbgate_route_differences_free", "void", [HANDLE]),

@@ -100,7 +100,9 @@ class Gate {
       }
       this.#check(engine);
       if (this.#refusesWider) {
-        checkWider(this.#policy.load(), engine, file);
+        checkWider(this.#policy.load(), engine, file, (active) => {
+          made((_, error) => gates.checkWider(this.#open(), openOf(active), openOf(engine), error));
+        });
       }
       this.#policy.store(engine);
       this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is in force: ${engine.digest}`);

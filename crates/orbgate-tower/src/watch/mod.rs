@@ -98,7 +98,7 @@ impl Engines {
         self.admits(&candidate.version.engine)?;
         let in_force = Arc::new(Text::empty());
         let mut follower = Follower::new(path, self.clone(), settings, Arc::clone(&in_force));
-        match settings.judge_changes(&candidate) {
+        match settings.judge_changes(&candidate, self) {
             Ok(()) if settings.compare_first => follower.adopt(candidate, text),
             Ok(()) => {
                 follower.took(candidate.version.ending, text);

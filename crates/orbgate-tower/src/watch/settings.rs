@@ -5,6 +5,7 @@ use core::time::Duration;
 use orbgate::Digest;
 
 use crate::adopt::{Candidate, Ending, Version};
+use crate::engines::Engines;
 use crate::load_error::LoadError;
 
 /// How a policy file is followed. A [`Duration`] is the interval, with the other settings at their
@@ -129,10 +130,23 @@ impl WatchSettings {
         Ok(())
     }
 
-    /// Rejects a version for its changes.
-    pub(super) fn judge_changes(&self, candidate: &Candidate) -> Result<(), LoadError> {
-        if self.refuse_wider && candidate.changes.widen() {
+    /// Rejects a version for its changes, which include those of the public routes.
+    pub(super) fn judge_changes(
+        &self,
+        candidate: &Candidate,
+        engines: &Engines,
+    ) -> Result<(), LoadError> {
+        if !self.refuse_wider {
+            return Ok(());
+        }
+        if candidate.changes.widen() {
             return Err(LoadError::Wider(candidate.changes.to_string()));
+        }
+        if candidate.is_compared
+            && let Some(public) = engines.public()
+        {
+            let checked = public.check_wider(&engines.load(), &candidate.version.engine);
+            checked.map_err(|error| LoadError::Wider(error.to_string()))?;
         }
         Ok(())
     }

@@ -24,8 +24,6 @@ import (
 
 const audience = "https://service.test"
 
-var kinds = map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindOrganisation: "organisation"}
-
 // An Issuer signs tokens, and serves its keys on this machine until it is closed.
 type Issuer struct {
 	// URL is the issuer's name and address.
@@ -55,7 +53,7 @@ func Start(port int) (*Issuer, error) {
 	serve("/token", func(r *http.Request) string {
 		kind := r.FormValue("kind")
 		if kind == "" {
-			kind = kinds[orbgate.KindUser]
+			kind = orbgate.KindUser.String()
 		}
 		return i.token(kind, r.FormValue("scope"))
 	})
@@ -70,8 +68,8 @@ func (i *Issuer) Close() error { return i.server.Close() }
 // Tokens returns a configuration that trusts the issuer: the Tokens of a gate's Config.
 func (i *Issuer) Tokens() string {
 	rules := map[string]any{}
-	for _, kind := range kinds {
-		rules[kind] = []map[string]string{{"claim": "token_kind", "equals": kind}}
+	for _, kind := range []orbgate.TokenKind{orbgate.KindUser, orbgate.KindOrganisation} {
+		rules[kind.String()] = []map[string]string{{"claim": "token_kind", "equals": kind.String()}}
 	}
 	// JSON is also YAML.
 	return text(map[string]any{"orbgate_token": 1, "issuers": []any{map[string]any{
@@ -82,7 +80,7 @@ func (i *Issuer) Tokens() string {
 // Bearer returns an Authorization value with a token of this kind and these scopes, valid for ten
 // minutes.
 func (i *Issuer) Bearer(kind orbgate.TokenKind, scopes string) string {
-	return "Bearer " + i.token(kinds[kind], scopes)
+	return "Bearer " + i.token(kind.String(), scopes)
 }
 
 func (i *Issuer) keys() string {

@@ -123,6 +123,8 @@ type Gate interface {
 	AllowsBonusOrbs(body []byte) bool
 	// CheckEngine fails if a path fits both a public route and a route of the engine's policy.
 	CheckEngine(engine any) error
+	// CheckWider fails if a request is public with the next engine and not with the active one.
+	CheckWider(active, next any) error
 	// CheckRoutes compares the routes of a service with those of an engine's policy and the public ones.
 	CheckRoutes(engine any, methods, templates []string) ([]Difference, error)
 	Close()

@@ -224,7 +224,7 @@ impl Follower {
         let candidate = attempt.result_within(self.settings.deadline)??;
         self.settings.judge(&candidate.version, self.ending)?;
         self.engines.admits(&candidate.version.engine)?;
-        self.settings.judge_changes(&candidate)?;
+        self.settings.judge_changes(&candidate, &self.engines)?;
         Ok(candidate)
     }
 

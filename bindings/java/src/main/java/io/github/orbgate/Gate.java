@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -136,12 +137,11 @@ public final class Gate implements Guard, AutoCloseable {
                 count(Names.AUDIT_LOST_TOTAL, Map.of());
             });
         }
-        explain(request, step.answer);
         return seen(step.answer);
     }
 
     private Step answered(GateRequest request) throws InterruptedException {
-        Step next = policy.during((engine, table) ->
+        Step next = deciding(request, (engine, table) ->
                 machine.ask(engine, table, request, audit != null, System.currentTimeMillis(), keys.now()));
         while (true) {
             Step step = next;
@@ -152,7 +152,7 @@ public final class Gate implements Guard, AutoCloseable {
                 }
                 keys.await(step);
                 // The policy may have been replaced meanwhile.
-                next = policy.during((engine, table) ->
+                next = deciding(request, (engine, table) ->
                         machine.resume(engine, table, step, System.currentTimeMillis(), keys.now()));
             } finally {
                 step.drop();
@@ -225,9 +225,11 @@ public final class Gate implements Guard, AutoCloseable {
                     result = Names.LOAD_UNFINISHED;
                     throw new OrbgateException(file + ": the policy file is still being written");
                 }
-                if (changes.isPresent() && changes.get().widens()) {
+                Optional<String> wider = changes.filter(Questions.Comparison::widens).map(found -> String.join(", ", found.fails()));
+                wider = wider.or(() -> publicWider(next));
+                if (wider.isPresent()) {
                     result = Names.LOAD_WIDER;
-                    throw new OrbgateException(file + ": the policy allows more than the former: " + String.join(", ", changes.get().fails()));
+                    throw new OrbgateException(file + ": the policy allows more than the former: " + wider.get());
                 }
             }
             policy.store(next);
@@ -250,15 +252,35 @@ public final class Gate implements Guard, AutoCloseable {
         }
     }
 
-    /** Logs why a call is denied, if that is wanted. Without the query, which can have secrets in it, and without the token. */
-    private void explain(GateRequest request, Answer answer) {
-        if (!debugs || answer.isAllow()) {
-            return;
+    /** Which requests would be public with the next engine, and aren't now. */
+    private Optional<String> publicWider(Engine next) {
+        try (Engine active = policy.load()) {
+            return active.open().during(now -> next.open().during(later -> {
+                machine.checkWider(now, later);
+                return Optional.<String>empty();
+            }));
+        } catch (ConfigurationException wider) {
+            return Optional.of(wider.getMessage());
         }
-        observe(() -> LOGGER.log(Level.INFO, "denied: " + explained(request, answer)), saidUnexplained, "denials are not explained", () -> {});
     }
 
-    private String explained(GateRequest request, Answer answer) {
+    /** Asks the current engine, which also explains a denial, if that is wanted. */
+    private Step deciding(GateRequest request, BiFunction<Long, Table, Step> call) {
+        if (!debugs) {
+            return policy.during(call);
+        }
+        try (Engine engine = policy.load()) {
+            Core core = engine.open();
+            Step step = core.leaving(core.enter(), call);
+            if (!step.waits() && !step.answer.isAllow()) {
+                observe(() -> LOGGER.log(Level.INFO, "denied: " + explained(request, step.answer, engine)), saidUnexplained, "denials are not explained", () -> {});
+            }
+            return step;
+        }
+    }
+
+    /** Why an engine denies a call. Without the query, which can have secrets in it, and without the token. */
+    private static String explained(GateRequest request, Answer answer, Engine engine) {
         int query = request.target().indexOf('?');
         String path = query < 0 ? request.target() : request.target().substring(0, query);
         Questions.Request asked = new Questions.Request().withMethod(request.method()).withTarget(path);
@@ -268,9 +290,7 @@ public final class Gate implements Guard, AutoCloseable {
         } else if (answer.decision().reason() == Reason.INVALID_TOKEN) {
             asked = asked.withToken(new Questions.RequestToken(TokenKind.UNKNOWN.toString(), ""));
         }
-        try (Engine active = policy.load()) {
-            return Json.write(new Denied(request.method(), path, active.explain(new Questions.ExplainArguments(asked))));
-        }
+        return Json.write(new Denied(request.method(), path, engine.explain(new Questions.ExplainArguments(asked))));
     }
 
     /** A line of the log. */

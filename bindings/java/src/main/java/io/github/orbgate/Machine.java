@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.LongToIntFunction;
 import java.util.stream.Stream;
 
 /**
@@ -84,9 +85,18 @@ final class Machine {
 
     /** Checks that no path matches both a public route and a route of the engine's policy. */
     void checkEngine(long engine) {
+        checked(error -> Library.ABI.call("orbgate_gate_check_engine", gate, engine, error));
+    }
+
+    /** Checks that each request that is public with the next engine is also public with the active one. */
+    void checkWider(long active, long next) {
+        checked(error -> Library.ABI.call("orbgate_gate_check_wider", gate, active, next, error));
+    }
+
+    private void checked(LongToIntFunction call) {
         during(0, buffer -> {
             buffer.bytes.putLong(OUT, 0);
-            int status = Library.ABI.call("orbgate_gate_check_engine", gate, engine, buffer.address + OUT);
+            int status = call.applyAsInt(buffer.address + OUT);
             try {
                 Problem.check(status, buffer.bytes.getLong(OUT));
             } catch (IOException impossible) {

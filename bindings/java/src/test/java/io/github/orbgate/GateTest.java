@@ -404,6 +404,70 @@ class GateTest {
         }
     }
 
+    /** A policy in which paths end in a slash, and policies without routes, which differ only in public routes. */
+    @Test
+    void publicRoutesAndSlashesBelongToWhatIsCompared(@TempDir Path folder) throws Exception {
+        String usual = "trailing_slash: never";
+        String slash = "trailing_slash: always";
+        String escapes = "target: encoded_params";
+        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}"));
+        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}"));
+        assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}/`"));
+        assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}`"));
+        assertTrue(refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /docs/{page}").contains("public route"));
+        assertEquals("", refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /healthz"));
+    }
+
+    private static String policy(String setting, String routes) {
+        return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n";
+    }
+
+    /** Why a gate refuses a policy as wider, after the usual words; empty if it doesn't. */
+    private String refusal(Path folder, String active, String next, String publicRoute) throws Exception {
+        Path file = Files.writeString(folder.resolve("policy.yaml"), next);
+        try (Engine before = Engine.fromYaml(active);
+                Engine after = Engine.fromYaml(next);
+                Gate refusing = Gate.builder(new Handle(before), issuer.tokens()).refuseWider().publicRoutes(List.of(publicRoute)).build()) {
+            try {
+                refusing.reload(file);
+                assertEquals(after.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
+                return "";
+            } catch (OrbgateException wider) {
+                assertEquals(before.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
+                return wider.getMessage().replaceFirst("(?s)^.*the policy allows more than the former", "");
+            }
+        }
+    }
+
+    @Test
+    void theEngineThatDecidedExplains() {
+        java.util.logging.Logger logger = java.util.logging.Logger.getLogger("io.github.orbgate");
+        List<String> logged = new java.util.concurrent.CopyOnWriteArrayList<>();
+        Engine later = Engine.fromYaml(policy("name: later", ""));
+        Handle replaced = new Handle(Engine.external());
+        java.util.logging.Handler handler = new java.util.logging.Handler() {
+            @Override
+            public void publish(java.util.logging.LogRecord entry) {
+                logged.add(entry.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(handler);
+        try (Gate debugging = Gate.builder(replaced, issuer.tokens()).debug().count((name, labels) -> replaced.store(later)).build()) {
+            Answer answer = debugging.ask(get("/api/v1/external/account", reader));
+            assertEquals(Engine.external().digest(), answer.decision().policy());
+        } finally {
+            logger.removeHandler(handler);
+        }
+        assertEquals(1, logged.size());
+        assertTrue(logged.get(0).contains(Engine.external().digest()), logged.get(0));
+    }
+
     @Test
     void aDenialIsExplainedInTheLogOnRequest() {
         java.util.logging.Logger logger = java.util.logging.Logger.getLogger("io.github.orbgate");
