@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "orbgate.hpp"
+#include "orbgate_questions.hpp"
 
 namespace orbgate {
 
@@ -252,7 +253,19 @@ inline Result<RouteDifferences> check_routes(const Engine &engine, const std::ve
 struct GateOptions {
     std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
     bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the method that it asks about is declared
+    bool refuse_wider = false;              // `Gate::reload` fails for a policy that allows more than the active one, or for fewer orbs
+    // Receives a line of JSON for each denial, which explains it: method, path without the query, and the answer of `explain`. It costs
+    // time for each denial, and the caller gets nothing of it. An exception changes no answer.
+    std::function<void(std::string_view)> debug;
     OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface
+};
+
+// The result of a reload.
+struct [[nodiscard]] Reloaded {
+    std::string_view result;    // `names::load_loaded`, or why not: the label of `names::policy_loads_total`
+    std::optional<Error> error; // none if the new policy is active
+
+    explicit operator bool() const noexcept { return !error; }
 };
 
 // A gate: policy and keys, for any number of requests. It may be called from any thread; a thread whose token needs
@@ -274,29 +287,54 @@ public:
     }
     static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, const GateOptions &options)
     {
-        std::vector<OrbgateStr> open;
-        for (const std::string &route : options.public_routes) {
-            open.push_back({route.data(), route.size()});
+        auto gate = make_public(verifier, std::move(fetcher), options);
+        if (gate) {
+            gate->state_->refuses_wider = options.refuse_wider;
+            gate->state_->debug = options.debug;
         }
-        OrbgateGateOptions all = options.others;
-        all.public_routes = open.data();
-        all.public_route_count = open.size();
-        all.cors_preflight = options.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY;
-        return make(verifier, std::move(fetcher), all);
+        return gate;
     }
 
     // Another owner of the same gate.
     [[nodiscard]] Gate share() const noexcept { return Gate(state_); }
 
+    // Replaces the handle's engine with the policy of a file, for all later requests. The file must end in the end marker,
+    // so that a half-written file is never used. If it doesn't, if it has errors, or if `check` or `refuse_wider` rejects it,
+    // the active policy stays.
+    Reloaded reload(const Handle &policy, const std::filesystem::path &file) const
+    {
+        auto next = Engine::from_file(file);
+        if (!next) {
+            const bool is_read = next.error().status != Status::io;
+            return {is_read ? names::load_refused : names::load_unreadable, next.error()};
+        }
+        if (!next->has_end_marker()) {
+            return {names::load_unfinished, Error(Status::invalid_policy, file.string() + ": the policy has no end marker, the line `...`")};
+        }
+        if (auto overlap = check(*next)) {
+            return {names::load_refused, std::move(overlap)};
+        }
+        if (state_ && state_->refuses_wider) {
+            if (auto wider = check_wider(policy.load(), *next, file); !wider) {
+                return wider;
+            }
+        }
+        if (!policy.store(*next)) {
+            return {names::load_refused, Error(Status::invalid_argument, "there is no handle")};
+        }
+        return {names::load_loaded, std::nullopt};
+    }
+
+
     // Answers a request with this engine. A moved-from gate or engine denies.
     Answer ask(const Engine &engine, const GateRequest &request) const
     {
-        return ask_current([&] { return engine.share(); }, request);
+        return explained(ask_current([&] { return engine.share(); }, request), request);
     }
     // The same with the handle's engine at the time of the answer: after waiting for keys, possibly a later one.
     Answer ask(const Handle &policy, const GateRequest &request) const
     {
-        return ask_current([&] { return policy.load(); }, request);
+        return explained(ask_current([&] { return policy.load(); }, request), request);
     }
 
     // Starts to fetch every issuer's keys, so that the first request need not wait. Returns
@@ -469,12 +507,103 @@ private:
 
         std::unique_ptr<OrbgateGate, detail::Free<orbgate_gate_free>> gate;
         Fetcher fetcher;
+        bool refuses_wider = false;
+        std::function<void(std::string_view)> debug;
         std::mutex mutex;
         std::condition_variable ended; // an attempt has ended
         std::list<std::thread> threads, ended_threads;
     };
 
     explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+    static Result<Gate> make_public(const Verifier &verifier, Fetcher fetcher, const GateOptions &options)
+    {
+        const std::vector<std::string_view> routes(options.public_routes.begin(), options.public_routes.end());
+        const std::vector<OrbgateStr> open = texts(routes);
+        OrbgateGateOptions all = options.others;
+        all.public_routes = open.data();
+        all.public_route_count = open.size();
+        all.cors_preflight = options.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY;
+        return make(verifier, std::move(fetcher), all);
+    }
+
+    // Whether a file's policy allows more than the active one, with the public routes of this gate.
+    Reloaded check_wider(const Engine &active, const Engine &next, const std::filesystem::path &file) const
+    {
+        if (active.digest() == next.digest()) {
+            return {names::load_loaded, std::nullopt};
+        }
+        std::ifstream stream(file, std::ios::binary);
+        questions::DiffArguments arguments;
+        arguments.policy.assign(std::istreambuf_iterator<char>(stream), {});
+        const auto changes = questions::diff(active, arguments);
+        if (!changes) {
+            return {names::load_refused, changes.error()};
+        }
+        if (changes->new_ != next.digest()) {
+            return {names::load_unfinished, Error(Status::invalid_policy, file.string() + ": the policy file is still being written")};
+        }
+        std::string wider;
+        for (const std::string &kind : changes->fails) {
+            wider += (wider.empty() ? "" : ", ") + kind;
+        }
+        OrbgateError *error = nullptr;
+        const OrbgateStatus status = orbgate_gate_check_wider(raw(), active.raw(), next.raw(), &error);
+        if (status != ORBGATE_STATUS_OK) {
+            wider = Error(status, error).message;
+        } else if (!changes->widens) {
+            return {names::load_loaded, std::nullopt};
+        }
+        return {names::load_wider, Error(Status::invalid_policy, file.string() + ": the policy allows more than the former: " + wider)};
+    }
+
+    // Explains a denial, by the engine that made it. Without the query, which can have secrets in it, and without the token.
+    void explain(const Answer &answer, const GateRequest &request) const
+    {
+        questions::ExplainArguments arguments;
+        questions::Request &asked = arguments.request;
+        asked.method = in_utf8(request.method);
+        asked.target = in_utf8(request.target.substr(0, request.target.find('?')));
+        switch (answer.kind()) {
+        case TokenKind::user: asked.token = questions::RequestToken{"user", std::string(answer.scopes())}; break;
+        case TokenKind::organisation: asked.token = questions::RequestToken{"organisation", std::string(answer.scopes())}; break;
+        default:
+            if (answer.decision().reason() == Reason::invalid_token) {
+                asked.token = questions::RequestToken{"unknown", ""};
+            }
+        }
+        const auto explanation = answer.engine_.ask("explain", questions::to_json(arguments));
+        if (explanation) {
+            state_->debug("{\"method\":" + questions::to_json(asked.method) + ",\"path\":" + questions::to_json(asked.target) +
+                          ",\"explanation\":" + *explanation + "}");
+        }
+    }
+
+    // Bytes outside ASCII are malformed in every request; each becomes a replacement character.
+    static std::string in_utf8(std::string_view bytes)
+    {
+        std::string text;
+        for (const char byte : bytes) {
+            static_cast<unsigned char>(byte) < 0x80 ? text += byte : text += "\xef\xbf\xbd";
+        }
+        return text;
+    }
+
+    Answer explained(Answer answer, const GateRequest &request) const
+    {
+        if (answer || !state_ || !state_->debug) {
+            return answer;
+        }
+#if defined(__cpp_exceptions)
+        try {
+            explain(answer, request);
+        } catch (...) {
+        }
+#else
+        explain(answer, request);
+#endif
+        return answer;
+    }
 
     // Asks until there is an answer, each time with the engine that is current then.
     template <typename Current>

@@ -1,6 +1,8 @@
 // The gate of the wrapper: what is fetched by a callback, who waits for it, and what no failure of it becomes.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -333,6 +335,129 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
     }
 }
 
+// A gate that compares policies, with a public route, and a file that it reloads from.
+struct Reloading {
+    orbgate::Handle policy;
+    orbgate::Gate gate;
+    std::string file = (std::filesystem::temp_directory_path() / ("orbgate-gate-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + ".yaml")).string();
+
+    Reloading(const std::string &active, bool refuses, std::vector<std::string> open)
+        : policy(orbgate::Handle::holding(orbgate::Engine::from_yaml(active).value()).value()), gate(made(refuses, std::move(open)))
+    {
+    }
+    Reloading(const Reloading &) = delete;
+    Reloading &operator=(const Reloading &) = delete;
+    ~Reloading() { std::remove(file.c_str()); }
+
+    static orbgate::Gate made(bool refuses, std::vector<std::string> open)
+    {
+        orbgate::GateOptions options;
+        options.refuse_wider = refuses;
+        options.public_routes = std::move(open);
+        return std::move(*orbgate::Gate::make(verifier(), serve, options));
+    }
+    // The result, and what of the error's message is expected.
+    std::string reload(const std::string &text, const std::string &expected = "")
+    {
+        std::ofstream(file, std::ios::binary) << text;
+        const auto result = gate.reload(policy, file);
+        CHECK(result ? expected.empty() : result.error->message.find(expected) != std::string::npos);
+        return std::string(result.result);
+    }
+};
+
+void a_wider_policy_is_refused_on_request()
+{
+    const auto with = [](const std::string &setting, const std::string &routes) {
+        return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [" + routes + "] } } } }\n...\n";
+    };
+    const std::string items = "'GET /items/{id}', GET /items/new", slash = "trailing_slash: always";
+    const std::string usual = with("", items), slashed = with(slash, items);
+    for (const bool refuses : {true, false}) {
+        const auto wider = [&](const std::string &active, const std::string &next, const std::string &why) {
+            Reloading reloading(active, refuses, {});
+            CHECK(reloading.reload("# the same\n" + active) == "loaded");
+            CHECK(reloading.reload(next, refuses ? "the policy allows more than the former: " + why : "") == (refuses ? "wider" : "loaded"));
+            const auto expected = orbgate::Engine::from_yaml(refuses ? active : next).value();
+            const auto now = reloading.policy.load();
+            CHECK(now.digest() == expected.digest());
+        };
+        wider(usual, with("", items + ", GET /more"), "1 wider");
+        wider(slashed, with(slash, items + ", GET /more"), "1 wider");
+        wider(slashed, usual, "2 wider");
+        wider(usual, slashed, "2 wider");
+    }
+    Reloading narrower(usual, true, {});
+    CHECK(narrower.reload(with("", "GET /items/new")) == "loaded");
+}
+
+void public_routes_belong_to_what_is_compared()
+{
+    const auto empty = [](const std::string &setting) { return "orbgate: 1\n" + setting + "\napis: { a: { scopes: {} } }\n...\n"; };
+    for (const std::string setting : {"trailing_slash: always", "target: encoded_params"}) {
+        Reloading closed(empty(""), true, {});
+        CHECK(closed.reload(empty(setting)) == "loaded");
+        Reloading open(empty(""), true, {"GET /docs/{page}"});
+        CHECK(open.reload(empty(setting), "public route `GET /docs/{page}") == "wider");
+        Reloading back(empty(setting), true, {"GET /docs/{page}"});
+        CHECK(back.reload(empty("")) == (setting[1] == 'r' ? "wider" : "loaded"));
+    }
+}
+
+void a_file_that_is_no_whole_policy_is_not_loaded()
+{
+    const std::string text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [GET /docs/a] } } } }\n";
+    Reloading reloading("orbgate: 1\napis: { a: { scopes: {} } }\n", false, {"GET /docs/{page}"});
+    CHECK(reloading.reload(text, "no end marker") == "unfinished");
+    CHECK(reloading.reload("orbgate: 2\n...\n", ":1:10: ") == "refused");
+    CHECK(reloading.reload(text + "...\n", "fits the same paths") == "refused");
+    const auto gone = reloading.gate.reload(reloading.policy, "no such file");
+    CHECK(!gone && gone.result == orbgate::names::load_unreadable && gone.error->status == orbgate::Status::io);
+}
+
+void a_denial_is_explained_on_request()
+{
+    const auto policy = orbgate::Handle::holding(orbgate::Engine::external().value()).value();
+    const auto later = orbgate::Engine::from_yaml("orbgate: 1\napis: { none: { scopes: {} } }\n").value();
+    std::vector<std::string> lines;
+    orbgate::GateOptions options;
+    options.debug = [&](std::string_view line) {
+        lines.emplace_back(line);
+#if defined(__cpp_exceptions)
+        throw 7;
+#endif
+    };
+    options.public_routes = {"GET /healthz"};
+    const auto fetch = [&](const orbgate::Fetch &asked) {
+        CHECK(policy.store(later)); // the policy after the wait decides, and explains
+        return serve(asked);
+    };
+    const auto gate = std::move(*orbgate::Gate::make(verifier(), fetch, options));
+    const std::string bearer = "Bearer " + file("token.jwt");
+    const std::string bytes = "/a\xff\n?secret";
+    const auto asked = [](std::string_view target, std::vector<std::string_view> authorization) {
+        orbgate::GateRequest request;
+        request.method = "GET";
+        request.target = target;
+        request.authorization = std::move(authorization);
+        return request;
+    };
+    CHECK(gate.ask(policy, asked("/healthz", {})).is_allow());
+    CHECK(gate.ask(policy, asked("/api/v1/external/acount?secret=1", {})).http_status() == 401u);
+    CHECK(gate.ask(policy, asked(bytes, {bearer})).http_status() == 400u);
+    const auto answer = gate.ask(policy, asked("/api/v1/external/account?secret=1", {bearer}));
+    CHECK(answer.http_status() == 401u && answer.words()->policy == later.digest());
+    CHECK(lines.size() == 3);
+    const auto contains = [&](std::size_t at, const std::string &text) { return lines[at].find(text) != std::string::npos; };
+    CHECK(lines[0].rfind(R"({"method":"GET","path":"/api/v1/external/acount","explanation":{"decision":"deny")", 0) == 0);
+    CHECK(contains(0, "\"reason\":\"no_token\"") && contains(0, "\"meant\":\"/api/v1/external/account\""));
+    CHECK(contains(1, "\"path\":\"/a\xef\xbf\xbd\\n\"") && contains(1, "\"reason\":\"malformed_request\""));
+    CHECK(contains(2, "\"reason\":\"invalid_token\"") && contains(2, std::string(later.digest())));
+    for (const std::string &line : lines) {
+        CHECK(line.find("secret") == std::string::npos && line.find("eyJ") == std::string::npos && line.back() == '}');
+    }
+}
+
 } // namespace
 
 int main()
@@ -346,5 +471,9 @@ int main()
     few_threads_wait_for_long(engine);
     a_public_route_needs_no_token(engine);
     an_opaque_token_is_asked_about(engine);
+    a_wider_policy_is_refused_on_request();
+    public_routes_belong_to_what_is_compared();
+    a_file_that_is_no_whole_policy_is_not_loaded();
+    a_denial_is_explained_on_request();
     return 0;
 }
