@@ -86,6 +86,20 @@ impl Gate {
         })
     }
 
+    /// Which requests would be public under a new policy and aren't under the active one; None if there are none.
+    fn public_wider(
+        &self,
+        active: &Bound<'_, Policy>,
+        new: &Bound<'_, Policy>,
+    ) -> PyResult<Option<String>> {
+        guarded(|| {
+            let (active, new) = (active.get().engine(), new.get().engine());
+            let checked = self.public().map(|public| public.check_wider(active, new));
+            let error = checked.and_then(Result::err);
+            Ok(error.map(|error| error.to_string()))
+        })
+    }
+
     /// Starts a request: returns its result, or a wait. `matched` is the router's template, "" if the router reports
     /// none, and None if no router runs before the gate.
     #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None, holds_thread=false))]

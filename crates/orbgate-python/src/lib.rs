@@ -95,5 +95,5 @@ mod _native {
     #[pymodule_export]
     use super::token::Token;
     #[pymodule_export]
-    use super::versions::{coverage, diff, lay_out, lint, test};
+    use super::versions::{ask, coverage, diff, lay_out, lint, test};
 }

@@ -2,6 +2,7 @@
 
 use orbgate::{Engine, Policy as Text, TokenKind};
 use orbgate_analysis::{self as analysis, Asked, Caller, Change, Coverage, Suite, Verdict};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::decision::Decision;
@@ -69,6 +70,24 @@ pub(crate) struct CoveredRow {
     line: u32,
     column: u32,
     outcomes: Vec<NameAndTimes>,
+}
+
+/// Answers a question in JSON.
+#[pyfunction]
+pub(crate) fn ask(
+    py: Python<'_>,
+    policy: &Bound<'_, Policy>,
+    question: &str,
+    arguments: &str,
+) -> PyResult<String> {
+    let engine = policy.get().engine();
+    guarded(|| {
+        let answer = py.detach(|| analysis::ask(engine, question, arguments));
+        answer.map_err(|error| match error {
+            analysis::AskError::Policy(error) => error::policy(py, &error, None),
+            other => PyValueError::new_err(other.to_string()),
+        })
+    })
 }
 
 /// The changes from one policy to another.

@@ -346,6 +346,20 @@ class Policy(_native.Policy):
 
         return explanation(_native.explain_scope(self, scope, token, declared, requested, allow_bonus_orbs_use))
 
+    def ask(self, question: str, arguments: Mapping[str, object]) -> Any:
+        """Answers a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or
+        `who`. The answer is the JSON of `orbgate QUESTION --json`. `orbgate.questions` has a typed function for each.
+
+        Raises ValueError if there is no such question or the arguments are wrong, and `PolicyError` if `diff` gets a
+        policy with errors.
+
+        >>> Policy.external().ask("needs", {"calls": [{"method": "GET", "target": "/api/v1/external/orbs"}]})["scopes"]
+        ['read:orbs']
+        """
+        import json
+
+        return json.loads(_native.ask(self, question, json.dumps(arguments)))
+
     def diff(self, new: Policy) -> Diff:
         """The changes in a new policy, each with a request that shows it.
 

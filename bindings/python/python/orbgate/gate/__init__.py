@@ -6,12 +6,13 @@ tests.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
 from urllib.parse import unquote
 
-from .. import _native
+from .. import _native, questions
 from .._errors import OrbgateError, PolicyError
 from .._native import Answer, BearerToken, Post
 from .._policy import Policy
@@ -93,7 +94,7 @@ class Allowed:
         """Counts and audits the request once."""
         if not self._is_noted:
             self._is_noted = True
-            self._gate._note(self._answer if answer is None else answer)
+            self._gate._note(self._answer if answer is None else answer, self._method, self._target)
 
 
 def decided(found: object, method: str, path: str) -> Allowed:
@@ -131,7 +132,10 @@ class Gate(_native.Gate):
     the policy. With `cors_preflight="pass"`, CORS preflight requests for declared routes need no token.
 
     `count` is called with the name of a counter and its labels; by default, OpenTelemetry counts if it is installed.
-    `audit` is called with a JSON line for each decision.
+    `audit` is called with a JSON line for each decision. With `debug`, the log explains each denial: the result of
+    `orbgate.questions.explain`, without the query. It costs time for each denial, and callers get nothing of it.
+
+    With `refuse_wider`, `reload` keeps the active policy if the new one allows more, or for fewer orbs.
     """
 
     policy: Policy
@@ -140,6 +144,8 @@ class Gate(_native.Gate):
     _count: Callable[[str, Mapping[str, str]], object]
     _audit: Callable[[str], object] | None
     _said: set[str]
+    _refuses_wider: bool
+    _debugs: bool
 
     def __new__(
         cls,
@@ -157,6 +163,8 @@ class Gate(_native.Gate):
         fetch: Callable[[str, float, int, Post | None], Fetched] = fetch,
         count: Callable[[str, Mapping[str, str]], None] | None = None,
         audit: Callable[[str], object] | None = None,
+        refuse_wider: bool = False,
+        debug: bool = False,
     ) -> Gate:
         gate = super().__new__(
             cls,
@@ -176,6 +184,8 @@ class Gate(_native.Gate):
         gate._count = counter() if count is None else count
         gate._audit = audit
         gate._said = set()
+        gate._refuses_wider = refuse_wider
+        gate._debugs = debug
         return gate
 
     @classmethod
@@ -192,8 +202,9 @@ class Gate(_native.Gate):
 
         The file must end in the end marker (`Policy.has_end_marker`), so that a half-written file is never used.
         Raises `PolicyError`, `OSError` if the file can't be read, or ValueError if a path matches both a public route
-        and one of its routes. The previous policy then stays active. The secrets for opaque tokens are read again;
-        raises `ConfigError` if one can't be read, and then they also stay as they are.
+        and one of its routes, or if `refuse_wider` is set and the policy allows more or can't be compared. The previous
+        policy then stays active. The secrets for opaque tokens are read again; raises `ConfigError` if one can't be
+        read, and then they also stay as they are.
         """
         result = _names.LOAD_REFUSED
         try:
@@ -203,6 +214,10 @@ class Gate(_native.Gate):
                 result = _names.LOAD_UNFINISHED
                 raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
             self.check_public(policy)
+            wider = self._wider(policy) if self._refuses_wider else None
+            if wider is not None:
+                result = _names.LOAD_WIDER
+                raise ValueError(f"{os.fspath(file)}: the policy allows more than the former: {wider}")
         except (ValueError, OSError) as error:
             result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
@@ -212,6 +227,13 @@ class Gate(_native.Gate):
         self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: _names.LOAD_LOADED})
         logger.info("a policy is in force: %s", policy.digest)
         return policy
+
+    def _wider(self, policy: Policy) -> str | None:
+        """How a policy allows more than the active one, with this gate's public routes; None if it doesn't."""
+        if policy == self.policy:
+            return None
+        changes = questions.diff(self.policy, {"policy": policy.text.decode()})
+        return ", ".join(changes["fails"]) if changes["widens"] else self.public_wider(self.policy, policy)
 
     def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
         """The result for a request as received. Waits for keys if necessary, at most for the time limit of fetching
@@ -275,7 +297,7 @@ class Gate(_native.Gate):
     def _settle(self, answer: Answer, method: str | bytes, target: str | bytes, router: Callable[[], str] | None) -> Answer:
         if answer and router is not None:
             answer = self._compared(answer, method, target, router())
-        self._note(answer)
+        self._note(answer, method, target)
         return answer
 
     def _compared(self, answer: Answer, method: str | bytes, target: str | bytes, template: str) -> Answer:
@@ -291,7 +313,7 @@ class Gate(_native.Gate):
             self._add(_names.MISROUTED_TOTAL, {_names.LABEL_ROUTE: route, _names.LABEL_MATCHED: answer.misrouted})
         return answer
 
-    def _note(self, answer: Answer) -> None:
+    def _note(self, answer: Answer, method: str | bytes, target: str | bytes) -> None:
         decision = answer.decision
         effect, reason = decision.decision.value, decision.reason.value
         labels = {_names.LABEL_DECISION: effect, _names.LABEL_REASON: reason, _names.LABEL_ROUTE: decision.route or ""}
@@ -306,6 +328,11 @@ class Gate(_native.Gate):
             except Exception:
                 self._add(_names.AUDIT_LOST_TOTAL, {})
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)
+        if self._debugs and not answer:
+            try:
+                logger.info("denied: %s", _explained(answer, _shown(method), _shown(target).partition("?")[0]))
+            except Exception:
+                self.warn("denials aren't explained", exc_info=True)
 
     def _add(self, name: str, labels: Mapping[str, str]) -> None:
         """Counts. If a hook fails, the result doesn't change."""
@@ -313,3 +340,19 @@ class Gate(_native.Gate):
             self._count(name, labels)
         except Exception:
             self.warn("counts are lost: `count` raised", exc_info=True)
+
+
+def _explained(answer: Answer, method: str, path: str) -> str:
+    """Why a call is denied, as a line of JSON. Without the query, which can contain secrets, and without the token."""
+    request: questions.Request = {"method": method, "target": path}
+    if answer.token is not None:
+        request["token"] = {"kind": answer.token.kind, "scopes": answer.token.scopes}
+    elif answer.decision.reason == "invalid_token":
+        request["token"] = {"kind": "unknown", "scopes": ""}
+    arguments: questions.ExplainArguments = {"request": request}
+    explanation = _native.ask(answer.policy, "explain", json.dumps(arguments))
+    return f'{{"method":{json.dumps(method)},"path":{json.dumps(path)},"explanation":{explanation}}}'
+
+
+def _shown(text: str | bytes) -> str:
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")

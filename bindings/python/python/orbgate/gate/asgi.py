@@ -69,7 +69,7 @@ class GateMiddleware:
         target = self._target(scope)
         answer = await self.gate._ask_async(method, target or b"", scope["headers"])
         if not answer:
-            self.gate._note(answer)
+            self.gate._note(answer, method, target or b"")
             # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
             await deny(answer, status, scope["type"], send)

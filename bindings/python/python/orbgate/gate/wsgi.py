@@ -53,7 +53,7 @@ class GateMiddleware:
         target = self._target(environ)
         answer = self.gate._ask(method, target or "", _headers(environ))
         if not answer:
-            self.gate._note(answer)
+            self.gate._note(answer, method, target or "")
             status = HTTPStatus(answer.status or 403)
             if target is None and status != 403:
                 # Not the caller's error. If every denial is a bare 403, so is this one.

@@ -4,6 +4,7 @@ mod check;
 mod cpp;
 mod go;
 mod java;
+mod python;
 mod schema;
 mod typescript;
 
@@ -223,5 +224,9 @@ fn every_language_has_the_questions() {
     compare(
         "bindings/cpp/include/orbgate_questions.hpp",
         &cpp::header(&shapes),
+    );
+    compare(
+        "bindings/python/python/orbgate/questions.py",
+        &python::module(&shapes),
     );
 }

@@ -1,0 +1,760 @@
+"""The questions that a policy answers, typed. Each answer is the JSON of `orbgate QUESTION --json`.
+
+Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from ._policy import Policy
+
+
+class Position(TypedDict):
+    """A position in a file."""
+
+    line: int
+    """Counted from 1."""
+
+    column: int
+    """In characters, counted from 1."""
+
+
+class Orbs(TypedDict):
+    """What a route or a scope consumes."""
+
+    consumes: bool
+    """Whether it consumes orbs."""
+
+    amount: int | None
+    """0 if nothing is consumed, null if the policy states no amount."""
+
+
+class OrbCharge(TypedDict):
+    """What an allowed call consumes."""
+
+    consumes: bool
+    """Whether it consumes orbs."""
+
+    amount: int | None
+    """0 if nothing is consumed, null if the policy states no amount."""
+
+    bonus_allowed: bool
+    """Whether the request allows bonus orbs."""
+
+
+class RequestToken(TypedDict):
+    """A verified token."""
+
+    kind: str
+    """`user` or `organisation`; any other kind is unknown."""
+
+    scopes: str
+    """Its scopes, separated by spaces."""
+
+
+class Request(TypedDict, total=False):
+    """A call, or a scope that is asked for without a route."""
+
+    method: str
+    """The method of a call."""
+
+    target: str
+    """The target of a call, as it came over the wire."""
+
+    scope: str
+    """The scope, instead of method and target."""
+
+    token: RequestToken
+    """Its token. Without one the decision is `no_token`."""
+
+    allow_bonus_orbs_use: bool
+    """Whether the request allows bonus orbs."""
+
+
+class PolicyDiagnostic(TypedDict):
+    """An error or a warning of a policy."""
+
+    location: Position
+    """Its position in the file."""
+
+    message: str
+    """The problem."""
+
+
+class _CheckArguments(TypedDict):
+    """The required fields."""
+
+    policy: str
+    """The policy as a YAML document."""
+
+
+class CheckArguments(_CheckArguments, total=False):
+    """Arguments of `check`."""
+
+    file: str
+    """The file's name in the answer. By default `policy.yaml`."""
+
+
+class Checks(TypedDict):
+    """Answer of `check`."""
+
+    files: list[CheckedFile]
+    """One for each policy."""
+
+
+class CheckedFile(TypedDict):
+    """The errors and warnings of a file."""
+
+    file: str
+    """Its name."""
+
+    policy: str | None
+    """The policy's digest, null if it has errors."""
+
+    diagnostics: list[PolicyDiagnostic]
+    """Its errors."""
+
+    warnings: list[PolicyDiagnostic]
+    """Its warnings."""
+
+
+class _LintArguments(TypedDict):
+    """The required fields."""
+
+    policy: str
+    """The policy as a YAML document."""
+
+
+class LintArguments(_LintArguments, total=False):
+    """Arguments of `lint`."""
+
+    file: str
+    """The file's name in the answer. By default `policy.yaml`."""
+
+    levels: dict[str, str]
+    """`error`, `warning`, `note` or `off` for each code whose level you change."""
+
+
+class Lints(TypedDict):
+    """Answer of `lint`."""
+
+    files: list[LintedFile]
+    """One for each policy."""
+
+
+class LintedFile(TypedDict):
+    """The findings in a file."""
+
+    file: str
+    """Its name."""
+
+    policy: str | None
+    """The policy's digest, null if it has errors."""
+
+    complete: bool
+    """Whether all findings are listed."""
+
+    diagnostics: list[PolicyDiagnostic]
+    """Its errors. A policy with errors has no findings."""
+
+    findings: list[LintFinding]
+    """Its findings, including suppressed findings."""
+
+
+class LintFinding(TypedDict):
+    """Something that looks wrong."""
+
+    code: str
+    """Its code, as documented in `docs/lint.md`."""
+
+    level: str
+    """`error`, `warning` or `note`."""
+
+    location: Position
+    """Its position in the file."""
+
+    message: str
+    """The problem."""
+
+    other: Position | None
+    """A second position that is part of the problem."""
+
+    suppressed: str | None
+    """The reason in the comment that suppresses it."""
+
+
+class _DiffArguments(TypedDict):
+    """The required fields."""
+
+    policy: str
+    """The new policy as a YAML document."""
+
+
+class DiffArguments(_DiffArguments, total=False):
+    """Arguments of `diff`."""
+
+    fail_on: list[str]
+    """The kinds of changes that `fails` counts. By default `wider`, `cheaper` and `other-cost`."""
+
+
+class Comparison(TypedDict):
+    """Answer of `diff`."""
+
+    old: str
+    """The digest of the engine's policy."""
+
+    new: str
+    """The digest of the other policy."""
+
+    verdict: str | None
+    """`equivalent`, `wider`, `narrower` or `incomparable`."""
+
+    widens: bool
+    """Whether any call is allowed to more callers."""
+
+    complete: bool
+    """Whether everything was compared. It's true in every answer."""
+
+    left_out: int
+    """How many changes are not listed."""
+
+    changes: list[PolicyChange]
+    """The changes, widening changes first."""
+
+    fails: list[str]
+    """How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out."""
+
+
+class PolicyChange(TypedDict):
+    """A call that the two policies decide differently."""
+
+    asked: Request
+    """The call, without a token."""
+
+    before: DecidingRule | None
+    """The rule that decides it in the engine's policy."""
+
+    after: DecidingRule | None
+    """The rule that decides it in the other policy."""
+
+    wider: Request | None
+    """A call that only the other policy allows."""
+
+    narrower: Request | None
+    """A call that only the engine's policy allows."""
+
+    cost: str | None
+    """`less`, `more`, or `unknown` if an amount is not stated."""
+
+    payer: Request | None
+    """A call whose cost changes."""
+
+    removed: bool
+    """Whether the route or scope that decided it is gone."""
+
+
+class DecidingRule(TypedDict):
+    """The route or scope that decides a call."""
+
+    route: str | None
+    """The route, null if a scope was asked for."""
+
+    scope: str
+    """The scope that it needs."""
+
+    orbs: Orbs | None
+    """What it consumes, null if the policy doesn't state it."""
+
+    organisation: str | None
+    """What the policy says about organisations' tokens, if the scope applies only to users' tokens."""
+
+    location: Position
+    """The rule's position in the file."""
+
+
+class _ExplainArguments(TypedDict):
+    """The required fields."""
+
+    request: Request
+    """The call."""
+
+
+class ExplainArguments(_ExplainArguments, total=False):
+    """Arguments of `explain`."""
+
+    declared: str
+    """The scopes that the application declared, if you know them, separated by spaces."""
+
+    requested: str
+    """The scopes that the application requested, if you know them, separated by spaces."""
+
+
+class PolicyDecision(TypedDict):
+    """A decision."""
+
+    decision: str
+    """`allow` or `deny`."""
+
+    status: int | None
+    """The HTTP status of a denial."""
+
+    reason: str
+    """The reason, such as `scope_missing`."""
+
+    detail: str | None
+    """The rule that a malformed request breaks."""
+
+    api: str | None
+    """The api of the route or scope."""
+
+    route: str | None
+    """The route that decided."""
+
+    scope: str | None
+    """The scope that the call needs."""
+
+    orbs: OrbCharge | None
+    """What an allowed call consumes."""
+
+    policy: str
+    """The policy's digest."""
+
+
+class _Explanation(TypedDict):
+    """The required fields."""
+
+    decision: str
+    """`allow` or `deny`."""
+
+    status: int | None
+    """The HTTP status of a denial."""
+
+    reason: str
+    """The reason, such as `scope_missing`."""
+
+    detail: str | None
+    """The rule that a malformed request breaks."""
+
+    api: str | None
+    """The api of the route or scope."""
+
+    route: str | None
+    """The route that decided."""
+
+    scope: str | None
+    """The scope that the call needs."""
+
+    orbs: OrbCharge | None
+    """What an allowed call consumes."""
+
+    policy: str
+    """The policy's digest."""
+
+    missing_step: str | None
+    """The step that would give the token the scope."""
+
+
+class Explanation(_Explanation, total=False):
+    """Answer of `explain`: the decision and how it came about."""
+
+    orbs_if_allowed: OrbCharge
+    """What a denied call would consume with the scope."""
+
+    in_order: int
+    """How many bytes of a malformed target are valid."""
+
+    rules: list[CheckedRule]
+    """The rules for targets, in order. None if a scope was asked for."""
+
+    near: list[NearRoute]
+    """Routes that almost fit, the nearest first."""
+
+
+class CheckedRule(TypedDict):
+    """A rule for targets."""
+
+    rule: str
+    """Its name, such as `P10`."""
+
+    detail: str
+    """The detail of a request that breaks it."""
+
+    state: str
+    """`pass`, `fail` or `not_reached`."""
+
+
+class NearRoute(TypedDict):
+    """A route that almost fits."""
+
+    route: str
+    """The route."""
+
+    location: Position
+    """Its position in the file."""
+
+    why: str
+    """The reason why it doesn't fit."""
+
+    meant: str | None
+    """The target that would fit."""
+
+
+class _NeedsArguments(TypedDict):
+    """The required fields."""
+
+    calls: list[Request]
+    """The calls. Their tokens are ignored."""
+
+
+class NeedsArguments(_NeedsArguments, total=False):
+    """Arguments of `needs`."""
+
+    token: str
+    """`user` or `organisation`. By default `user`."""
+
+
+class Needs(TypedDict):
+    """Answer of `needs`: the smallest set of scopes for the calls."""
+
+    policy: str
+    """The policy's digest."""
+
+    kind: str
+    """Whose token it is."""
+
+    calls: int
+    """How many calls there were."""
+
+    scopes: list[str]
+    """The scopes, in the order of the calls that need them first."""
+
+    needs: list[NeededScope]
+    """The same scopes, each with its calls."""
+
+    refusals: list[RefusedCalls]
+    """Calls that no scope could allow."""
+
+
+class NeededScope(TypedDict):
+    """A scope that calls need."""
+
+    scope: str
+    """The scope."""
+
+    calls: int
+    """How many calls need it."""
+
+    first: FirstCall
+    """The first of them."""
+
+
+class RefusedCalls(TypedDict):
+    """Calls that no scope could allow, for one reason."""
+
+    reason: str
+    """The reason of their denial."""
+
+    detail: str | None
+    """The rule that they break."""
+
+    route: str | None
+    """The route that decides."""
+
+    calls: int
+    """How many calls there are."""
+
+    first: FirstCall
+    """The first of them."""
+
+
+class FirstCall(TypedDict):
+    """The first of some calls."""
+
+    at: int
+    """Its position among all calls, counted from 1."""
+
+    call: str
+    """Method and target, shortened."""
+
+
+class ReachArguments(TypedDict):
+    """Arguments of `reach`."""
+
+    token: RequestToken
+    """The token."""
+
+
+class Reach(TypedDict):
+    """Answer of `reach`: everything that a token can call."""
+
+    policy: str
+    """The policy's digest."""
+
+    token: RequestToken
+    """The token."""
+
+    allowed: list[ReachedRoute]
+    """Routes, and scopes without routes, in the order of the policy file."""
+
+
+class ReachedRoute(TypedDict):
+    """A route or a scope that a token can call."""
+
+    route: str | None
+    """The route, null for a scope without routes."""
+
+    scope: str
+    """The scope that allows it."""
+
+    orbs: Orbs | None
+    """What a call consumes, null if the policy doesn't state it."""
+
+    reason: str
+    """The reason why it is allowed."""
+
+    location: Position
+    """The rule's position in the file."""
+
+
+class TableArguments(TypedDict):
+    """Arguments of `table`. There are none."""
+
+
+class Table(TypedDict):
+    """Answer of `table`: a whole policy."""
+
+    policy: str
+    """Its digest."""
+
+    name: str | None
+    """Its name."""
+
+    target: str
+    """How targets are read: `strict` or `encoded_params`."""
+
+    apis: list[TableApi]
+    """Its apis, in the order of the file."""
+
+    headings: list[str]
+    """Scope groups without routes."""
+
+
+class TableApi(TypedDict):
+    """An api of a policy."""
+
+    name: str
+    """Its name."""
+
+    token: str | None
+    """`user` if its scopes apply only to users' tokens."""
+
+    organisation: str | None
+    """What happens to organisations' tokens then."""
+
+    scopes: list[TableScope]
+    """Its scopes."""
+
+
+class TableScope(TypedDict):
+    """A scope of an api."""
+
+    scope: str
+    """Its name."""
+
+    permits: str | None
+    """What it permits, in words."""
+
+    orbs: Orbs | None
+    """What it consumes, null if the policy doesn't state it."""
+
+    location: Position
+    """Its position in the file."""
+
+    routes: list[TableRoute]
+    """Its routes in this api."""
+
+
+class TableRoute(TypedDict):
+    """A route of a scope."""
+
+    route: str
+    """Method and template."""
+
+    method: str
+    """Its method."""
+
+    template: str
+    """Its path."""
+
+    orbs: Orbs
+    """What it consumes."""
+
+    location: Position
+    """Its position in the file."""
+
+
+class UnusedArguments(TypedDict):
+    """Arguments of `unused`."""
+
+    calls: list[Request]
+    """The calls with their tokens."""
+
+
+class Usage(TypedDict):
+    """Answer of `unused`: how often each scope was carried and used."""
+
+    policy: str
+    """The policy's digest."""
+
+    calls: int
+    """How many calls there were."""
+
+    without_token: int
+    """How many of them had no token of a known kind."""
+
+    unused: list[str]
+    """The scopes that were never used."""
+
+    scopes: list[ScopeUsage]
+    """All carried scopes, unused scopes first."""
+
+
+class ScopeUsage(TypedDict):
+    """A scope that tokens carried."""
+
+    scope: str
+    """Its name."""
+
+    granted: int
+    """How many calls carried it."""
+
+    used: int
+    """How many of them it allowed."""
+
+    in_policy: bool
+    """Whether the policy has it."""
+
+    last: LastUse | None
+    """The last call that it allowed."""
+
+
+class LastUse(TypedDict):
+    """The last use of a scope."""
+
+    line: int
+    """The call's position, counted from 1."""
+
+    time: str | None
+    """Its time in a log."""
+
+
+class WhoArguments(TypedDict):
+    """Arguments of `who`."""
+
+    method: str
+    """The call's method."""
+
+    target: str
+    """The call's target, as it would come over the wire."""
+
+    tokens: list[NamedToken]
+    """The tokens."""
+
+
+class _NamedToken(TypedDict):
+    """The required fields."""
+
+    token: RequestToken | None
+    """The token, null for a call without one."""
+
+
+class NamedToken(_NamedToken, total=False):
+    """A token with a name."""
+
+    name: str
+    """The name in the answer. By default its position, such as `line 2`."""
+
+
+class Callers(TypedDict):
+    """Answer of `who`: what each token gets."""
+
+    policy: str
+    """The policy's digest."""
+
+    method: str
+    """The call's method."""
+
+    target: str
+    """The call's target."""
+
+    tokens: list[CallerDecision]
+    """One for each token, in order."""
+
+
+class CallerDecision(TypedDict):
+    """What a token gets."""
+
+    name: str
+    """Its name."""
+
+    line: int
+    """Its position, counted from 1."""
+
+    decision: PolicyDecision
+    """The decision."""
+
+
+def check(policy: Policy, arguments: CheckArguments) -> Checks:
+    """Which errors and warnings a policy has. Raises ValueError for wrong arguments."""
+    answer: Checks = policy.ask("check", arguments)
+    return answer
+
+
+def diff(policy: Policy, arguments: DiffArguments) -> Comparison:
+    """What another policy would change. Raises ValueError for wrong arguments."""
+    answer: Comparison = policy.ask("diff", arguments)
+    return answer
+
+
+def explain(policy: Policy, arguments: ExplainArguments) -> Explanation:
+    """Why a call is allowed or denied. Raises ValueError for wrong arguments."""
+    answer: Explanation = policy.ask("explain", arguments)
+    return answer
+
+
+def lint(policy: Policy, arguments: LintArguments) -> Lints:
+    """What looks wrong in a policy. Raises ValueError for wrong arguments."""
+    answer: Lints = policy.ask("lint", arguments)
+    return answer
+
+
+def needs(policy: Policy, arguments: NeedsArguments) -> Needs:
+    """Which scopes a set of calls needs. Raises ValueError for wrong arguments."""
+    answer: Needs = policy.ask("needs", arguments)
+    return answer
+
+
+def reach(policy: Policy, arguments: ReachArguments) -> Reach:
+    """What a token can call. Raises ValueError for wrong arguments."""
+    answer: Reach = policy.ask("reach", arguments)
+    return answer
+
+
+def table(policy: Policy) -> Table:
+    """The whole policy. Raises ValueError for wrong arguments."""
+    answer: Table = policy.ask("table", {})
+    return answer
+
+
+def unused(policy: Policy, arguments: UnusedArguments) -> Usage:
+    """Which scopes were carried and never used. Raises ValueError for wrong arguments."""
+    answer: Usage = policy.ask("unused", arguments)
+    return answer
+
+
+def who(policy: Policy, arguments: WhoArguments) -> Callers:
+    """Which tokens may make a call. Raises ValueError for wrong arguments."""
+    answer: Callers = policy.ask("who", arguments)
+    return answer
