@@ -9,6 +9,7 @@ pub mod hostile;
 pub mod load;
 pub mod measures;
 pub mod peers;
+pub mod questions;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod stream;

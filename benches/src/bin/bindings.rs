@@ -2,35 +2,42 @@
 //! call takes for them.
 //!
 //! ```text
-//! bindings write FILE    the requests: METHOD TAB TARGET TAB SCOPES, all of them to be allowed
-//! bindings FILE          answers them as every language's program does
+//! bindings write FILE FOLDER    the requests: METHOD TAB TARGET TAB SCOPES, all of them to be allowed; and in the folder
+//!                               `policy.yaml` of 1,222 routes, and for `explain` and `reach` their arguments and answers
+//! bindings FILE FOLDER          answers them as every language's program does
 //! ```
 //!
 //! A program answers the file's requests with scopes interned once per token, by the one call and by batches of
 //! 256, checks every answer, and prints the nanoseconds of each, the best of some rounds: `single NS` and
-//! `batch NS`.
+//! `batch NS`. Then it asks the questions of the folder, compares each answer, and prints `explain NS` and `reach NS`
+//! for its typed call, and `explain-json NS` and `reach-json NS` for the call that takes and returns JSON.
 
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 use std::{fs, io};
 
-use orbgate::{Engine, Request, ScopeSet, Token};
+use orbgate::{Engine, Policy, Request, ScopeSet, Token};
+use orbgate_analysis::ask;
+use orbgate_bench::questions::{Asked, asked};
 use orbgate_bench::stream;
 use orbgate_bench::table::Table;
 
 /// More than a branch predictor learns.
 const REQUESTS: usize = 16_384;
 const ROUNDS: usize = 25;
+/// How often a question is asked.
+const ASKED: usize = 200;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
-        ["write", file] => write(file),
-        [file] => answer(file),
-        _ => Err(io::Error::other("usage: bindings [write] FILE")),
+        ["write", file, folder] => write(file).and_then(|()| write_questions(Path::new(folder))),
+        [file, folder] => answer(file).and_then(|()| answer_questions(Path::new(folder))),
+        _ => Err(io::Error::other("usage: bindings [write] FILE FOLDER")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -48,6 +55,43 @@ fn write(file: &str) -> io::Result<()> {
     let stream = stream::stream(table, hits.expect("the table has hits"), REQUESTS);
     let line = |ask: &stream::Ask| format!("{}\t{}\t{}\n", ask.method, ask.target, ask.scopes);
     fs::write(file, stream.asks.iter().map(line).collect::<String>())
+}
+
+fn write_questions(folder: &Path) -> io::Result<()> {
+    let table = Table::named("github");
+    fs::write(folder.join("policy.yaml"), &table.yaml)?;
+    for Asked {
+        question,
+        arguments,
+    } in asked(&table)
+    {
+        let answer = ask(table.engine, question, &arguments).map_err(io::Error::other)?;
+        fs::write(folder.join(format!("{question}.answer.json")), answer)?;
+        fs::write(folder.join(format!("{question}.json")), arguments)?;
+    }
+    Ok(())
+}
+
+fn answer_questions(folder: &Path) -> io::Result<()> {
+    let policy = fs::read_to_string(folder.join("policy.yaml"))?;
+    let engine = Engine::new(&Policy::from_yaml(&policy).map_err(io::Error::other)?);
+    for question in ["explain", "reach"] {
+        let arguments = fs::read_to_string(folder.join(format!("{question}.json")))?;
+        let expected = fs::read_to_string(folder.join(format!("{question}.answer.json")))?;
+        let mut best = f64::INFINITY;
+        for _ in 0..ASKED {
+            let start = Instant::now();
+            let answer = ask(&engine, question, black_box(&arguments));
+            let is_right = answer.is_ok_and(|answer| answer == expected);
+            best = best.min(start.elapsed().as_nanos() as f64);
+            if !is_right {
+                return Err(io::Error::other(format!("{question}: another answer")));
+            }
+        }
+        // The Rust interface for all languages is JSON.
+        println!("{question} {best:.0}\n{question}-json {best:.0}");
+    }
+    Ok(())
 }
 
 fn answer(file: &str) -> io::Result<()> {

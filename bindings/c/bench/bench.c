@@ -1,11 +1,13 @@
 /*
  * What a decision takes from C: see `cargo xtask bench --bindings`.
  *
- *   bench FILE    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed;
- *                 prints the nanoseconds of a call, of a decision in batches of 256, and of an empty call
+ *   bench FILE FOLDER    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and the
+ *                        questions of the folder; prints the nanoseconds of a call, of a decision in batches of 256, of an
+ *                        empty call, and of `explain` and `reach`
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@
 
 #include "orbgate.h"
 
-enum { ROUNDS = 25, BATCH = 256, MOST = 1 << 20 };
+enum { ROUNDS = 25, BATCH = 256, ASKED = 200, MOST = 1 << 20 };
 
 typedef struct {
     const char *method, *target, *scopes;
@@ -207,10 +209,48 @@ static void measure(const char *name, size_t (*pass)(void))
     printf("%s %.2f\n", name, best);
 }
 
+/* Asks a question of the folder, and compares each answer. C has no type for an answer: it is JSON. */
+static void ask(OrbgateEngine *of, const char *folder, const char *question)
+{
+    char path[4096];
+    size_t len, expected_len;
+    snprintf(path, sizeof path, "%s/%s.json", folder, question);
+    const char *given = read_file(path, &len);
+    snprintf(path, sizeof path, "%s/%s.answer.json", folder, question);
+    const char *expected = read_file(path, &expected_len);
+    double best = 1e300;
+    for (int times = 0; times < ASKED; times++) {
+        double start = now();
+        OrbgateAnswer *answer = NULL;
+        OrbgateStr json = {NULL, 0};
+        must(orbgate_engine_ask(of, question, strlen(question), given, len, &answer, NULL));
+        must(orbgate_answer_json(answer, &json));
+        bool is_right = json.len == expected_len && memcmp(json.data, expected, expected_len) == 0;
+        orbgate_answer_free(answer);
+        double taken = now() - start;
+        best = taken < best ? taken : best;
+        if (!is_right) {
+            stop("another answer");
+        }
+    }
+    printf("%s %.0f\n%s-json %.0f\n", question, best, question, best);
+}
+
+static void questions(const char *folder)
+{
+    char path[4096];
+    OrbgateEngine *of = NULL;
+    snprintf(path, sizeof path, "%s/policy.yaml", folder);
+    must(orbgate_engine_from_file(path, strlen(path), &of, NULL));
+    ask(of, folder, "explain");
+    ask(of, folder, "reach");
+    orbgate_engine_free(of);
+}
+
 int main(int argument_count, char **arguments)
 {
-    if (argument_count != 2) {
-        stop("usage: bench FILE");
+    if (argument_count != 3) {
+        stop("usage: bench FILE FOLDER");
     }
     size_t len;
     char *text = read_file(arguments[1], &len);
@@ -220,5 +260,6 @@ int main(int argument_count, char **arguments)
     measure("single", single);
     measure("batch", batches);
     measure("empty", empty);
+    questions(arguments[2]);
     return 0;
 }

@@ -1,22 +1,24 @@
 // What a decision takes from C++: see `cargo xtask bench --bindings`.
 //
-//   bench FILE    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed; prints the
-//                 nanoseconds of a call, of a decision in batches of 256, and of an empty call
+//   bench FILE FOLDER    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and the
+//                        questions of the folder; prints the nanoseconds of a call, of a decision in batches of 256, of an empty
+//                        call, and of `explain` and `reach`
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <deque>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <orbgate.hpp>
+#include <orbgate_questions.hpp>
 
 namespace {
 
-constexpr int rounds = 25;
+constexpr int rounds = 25, asked = 200;
 constexpr std::size_t most = 256;
 
 struct Request {
@@ -67,12 +69,48 @@ void measure(const char *name, std::size_t count, const Pass &pass)
     std::printf("%s %.2f\n", name, best);
 }
 
+// A file of the folder.
+std::string text(const std::string &path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Asks a question with types, and as JSON, and compares each answer.
+template <class Arguments, class Answer>
+void ask(const orbgate::Engine &engine, const std::string &folder, const std::string &question,
+         orbgate::Result<Answer> (*typed)(const orbgate::Engine &, const Arguments &))
+{
+    const std::string given = text(folder + "/" + question + ".json"), expected = text(folder + "/" + question + ".answer.json");
+    const auto arguments = orbgate::questions::from_json<Arguments>(given).value();
+    for (int times = 0; times < 2; times++) { // the second time, after what the first has allocated
+        const auto answer = typed(engine, arguments).value();
+        if (orbgate::questions::to_json(answer) != expected) {
+            throw std::runtime_error("another answer");
+        }
+    }
+    double best = 1e300, best_of_json = 1e300;
+    for (int times = 0; times < asked; times++) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto answer = typed(engine, arguments).value();
+        const auto between = std::chrono::steady_clock::now();
+        const auto json = engine.ask(question, given).value();
+        const std::chrono::duration<double, std::nano> first = between - start, second = std::chrono::steady_clock::now() - between;
+        if (answer.policy != engine.digest() || json != expected) {
+            throw std::runtime_error("another answer");
+        }
+        best = std::min(best, first.count());
+        best_of_json = std::min(best_of_json, second.count());
+    }
+    std::printf("%s %.0f\n%s-json %.0f\n", question.c_str(), best, question.c_str(), best_of_json);
+}
+
 } // namespace
 
 int main(int count, char **arguments)
 {
-    if (count != 2) {
-        std::fputs("usage: bench FILE\n", stderr);
+    if (count != 3) {
+        std::fputs("usage: bench FILE FOLDER\n", stderr);
         return 2;
     }
     const auto engine = orbgate::Engine::external().value();
@@ -101,5 +139,9 @@ int main(int count, char **arguments)
         }
         return right;
     });
+    const std::string folder = arguments[2];
+    const auto wide = orbgate::Engine::from_file(folder + "/policy.yaml").value();
+    ask(wide, folder, "explain", orbgate::questions::explain);
+    ask(wide, folder, "reach", orbgate::questions::reach);
     return 0;
 }

@@ -1,13 +1,16 @@
 // Bench measures what a decision takes from Go: see `cargo xtask bench --bindings`.
 //
-//	bench FILE    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed; prints the
-//	              nanoseconds of a call, of a decision in batches of 256, of the same with filling the batch, and of the
-//	              cheapest call there is
+//	bench FILE FOLDER    answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and
+//	                     the questions of the folder; prints the nanoseconds of a call, of a decision in batches of 256, of
+//	                     the same with filling the batch, of the cheapest call there is, and of `explain` and `reach`
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -17,6 +20,7 @@ import (
 const (
 	rounds = 25
 	size   = 256
+	asked  = 100
 )
 
 type request struct {
@@ -25,8 +29,8 @@ type request struct {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		stop("usage: bench FILE")
+	if len(os.Args) != 3 {
+		stop("usage: bench FILE FOLDER")
 	}
 	text, err := os.ReadFile(os.Args[1])
 	must(err)
@@ -69,6 +73,46 @@ func main() {
 		}
 		return right
 	})
+	folder := os.Args[2]
+	wide, err := orbgate.FromFile(filepath.Join(folder, "policy.yaml"))
+	must(err)
+	ask(wide, folder, "explain", wide.Explain)
+	ask(wide, folder, "reach", wide.Reach)
+}
+
+// Asks a question with types, and as JSON, and compares each answer.
+func ask[Arguments, Answer any](engine *orbgate.Engine, folder, question string, typed func(Arguments) (*Answer, error)) {
+	given, err := os.ReadFile(filepath.Join(folder, question+".json"))
+	must(err)
+	expected, err := os.ReadFile(filepath.Join(folder, question+".answer.json"))
+	must(err)
+	var arguments Arguments
+	must(json.Unmarshal(given, &arguments))
+	first, err := typed(arguments)
+	must(err)
+	best, bestOfJSON := time.Duration(1<<63-1), time.Duration(1<<63-1)
+	for range asked {
+		start := time.Now()
+		answer, err := typed(arguments)
+		best = min(best, time.Since(start))
+		must(err)
+		start = time.Now()
+		text, err := engine.Ask(question, string(given))
+		bestOfJSON = min(bestOfJSON, time.Since(start))
+		must(err)
+		if text != string(expected) || !reflect.DeepEqual(answer, first) {
+			stop(question + ": another answer")
+		}
+	}
+	var untyped, read any
+	written, err := json.Marshal(first)
+	must(err)
+	must(json.Unmarshal(written, &untyped))
+	must(json.Unmarshal(expected, &read))
+	if !reflect.DeepEqual(untyped, read) {
+		stop(question + ": another answer")
+	}
+	fmt.Printf("%s %d\n%s-json %d\n", question, best.Nanoseconds(), question, bestOfJSON.Nanoseconds())
 }
 
 func read(engine *orbgate.Engine, text string) (requests []request) {

@@ -5,6 +5,8 @@ import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Decisions;
 import io.github.orbgate.Empty;
 import io.github.orbgate.Engine;
+import io.github.orbgate.Questions;
+import io.github.orbgate.Questions.RequestToken;
 import io.github.orbgate.Token;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -16,12 +18,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
  * What a decision takes from Java: see {@code cargo xtask bench --bindings}. Answers the requests of a file, METHOD TAB
  * TARGET TAB SCOPES, all of which must be allowed; prints the nanoseconds of a call with bytes, with strings, of a
- * decision in batches of 256, of the same with filling the batch, and of an empty call.
+ * decision in batches of 256, of the same with filling the batch, of an empty call, and of the questions of a folder.
  */
 public final class Benchmark {
     private static final int BATCH = 256;
@@ -63,6 +66,40 @@ public final class Benchmark {
         benchmark.measure("batch", benchmark::batches);
         benchmark.measure("filled", benchmark::filled);
         benchmark.measure("empty", benchmark::empty);
+        Path folder = Path.of(arguments[1]);
+        try (Engine wide = Engine.fromFile(folder.resolve("policy.yaml"))) {
+            String[] cells = Files.readString(folder.resolve("reach.json")).split("\"");
+            RequestToken token = new RequestToken(cells[5], cells[9]);
+            String target = Files.readString(folder.resolve("explain.json")).split("\"")[9];
+            Questions.Request request = new Questions.Request().withMethod("GET").withTarget(target).withToken(token);
+            Questions.ExplainArguments explain = new Questions.ExplainArguments(request);
+            ask(wide, folder, "explain", () -> wide.explain(explain).reason().equals("no_route"));
+            Questions.ReachArguments reach = new Questions.ReachArguments(token);
+            int routes = wide.routes().size();
+            ask(wide, folder, "reach", () -> wide.reach(reach).allowed().size() == routes);
+        }
+    }
+
+    /** Asks a question with types, and as JSON, and checks each answer. */
+    private static void ask(Engine engine, Path folder, String question, BooleanSupplier typed) throws IOException {
+        String given = Files.readString(folder.resolve(question + ".json"));
+        String expected = Files.readString(folder.resolve(question + ".answer.json"));
+        best(question, typed);
+        best(question + "-json", () -> engine.ask(question, given).equals(expected));
+    }
+
+    private static void best(String name, BooleanSupplier call) {
+        long best = Long.MAX_VALUE;
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < NANOSECONDS) {
+            long start = System.nanoTime();
+            boolean isRight = call.getAsBoolean();
+            best = Math.min(best, System.nanoTime() - start);
+            if (!isRight) {
+                throw new IllegalStateException(name + ": another answer");
+            }
+        }
+        System.out.printf("%s %d%n", name, best);
     }
 
     private long single() {

@@ -1,13 +1,16 @@
 // What a decision takes from Node, in nanoseconds, each the best of some rounds, because noise only adds.
 //
 //   node bench.js          the routes of the built-in policy, in random order
-//   node bench.js FILE     the requests of the file: METHOD TAB TARGET TAB SCOPES, all of which must be allowed
+//   node bench.js FILE FOLDER     the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and the
+//                                 questions of the folder
 //
 //   empty     a call that does nothing
 //   single    one call, scopes interned
 //   route     one call by route
 //   batch     a decision in batches of 256, columns laid out before
 //   filled    the same, from arrays of strings
+//   explain, reach              a question
+//   explain-read, reach-read    JSON.parse of its answer, which is a part of that
 "use strict";
 const fs = require("node:fs");
 const koffi = require("koffi");
@@ -16,6 +19,7 @@ const { Column, Engine, Tokens } = require("orbgate");
 const ROUNDS = 400;
 const BATCH = 256;
 const REQUESTS = 16_384;
+const ASKED = 200;
 
 const engine = Engine.external();
 
@@ -80,6 +84,30 @@ function time(name, asks, each, allowed) {
   console.log(`${name} ${best.toFixed(2)}`);
 }
 
+/**
+ * Asks a question of the folder, and compares each answer.
+ * @param {import("orbgate").Engine} engine
+ * @param {string} folder
+ * @param {"explain" | "reach"} question
+ */
+function ask(engine, folder, question) {
+  const given = JSON.parse(fs.readFileSync(`${folder}/${question}.json`, "utf8"));
+  const expected = fs.readFileSync(`${folder}/${question}.answer.json`, "utf8");
+  let [best, bestOfReading] = [Infinity, Infinity];
+  for (let times = 0; times < ASKED; times++) {
+    const start = process.hrtime.bigint();
+    const answer = engine[question](given);
+    const between = process.hrtime.bigint();
+    JSON.parse(expected);
+    bestOfReading = Math.min(bestOfReading, Number(process.hrtime.bigint() - between));
+    best = Math.min(best, Number(between - start));
+    if (JSON.stringify(answer, (_, value) => (typeof value === "bigint" ? Number(value) : value)) !== expected) {
+      throw new Error(`${question}: another answer`);
+    }
+  }
+  console.log(`${question} ${best}\n${question}-read ${bestOfReading}`);
+}
+
 /** @param {import("orbgate").Decisions} decisions */
 function allowedOf(decisions) {
   let allowed = 0;
@@ -103,7 +131,7 @@ function batches(requests) {
   });
 }
 
-const [file] = process.argv.slice(2);
+const [file, folder] = process.argv.slice(2);
 const requests = file === undefined ? routes() : read(file);
 const columns = batches(requests);
 const byRoute = engine.routes.map(({ id, scope }) => ({ id, token: request("", "", scope).token }));
@@ -114,3 +142,8 @@ time("single", requests, 1, ({ method, target, token }) => (engine.decide(method
 time("route", byRoute, 1, ({ id, token }) => (engine.decideRoute(id, token).isAllow ? 1 : 0));
 time("batch", columns, BATCH, ({ laidOut }) => allowedOf(engine.decideBatch(laidOut)));
 time("filled", columns, BATCH, ({ strings }) => allowedOf(engine.decideBatch(strings)));
+if (folder !== undefined) {
+  const wide = Engine.fromFile(`${folder}/policy.yaml`);
+  ask(wide, folder, "explain");
+  ask(wide, folder, "reach");
+}

@@ -1,21 +1,24 @@
 """What a decision takes from Python: see `cargo xtask bench --bindings`.
 
-    python bench.py FILE
+    python bench.py FILE FOLDER
 
-answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and prints the nanoseconds of a call,
-of a decision in a table that is there, and of an empty call: each the best of some rounds, because noise only adds.
+answers the requests of the file, METHOD TAB TARGET TAB SCOPES, all of which must be allowed, and the questions of the folder. It prints
+the nanoseconds of a call, of a decision in a table that is there, of an empty call, and of `explain` and `reach`: each the best of some
+rounds, because noise only adds.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from orbgate import Policy, Token
+from orbgate import Policy, Token, _native, questions
 
 ROUNDS = 5
+ASKED = 100
 POLICY = Policy.external()
 
 
@@ -30,7 +33,25 @@ def measure(name: str, count: int, allowed: Callable[[], int]) -> None:
     print(f"{name} {best:.2f}")
 
 
-def main(file: str) -> None:
+def ask(folder: Path, question: str) -> None:
+    """Asks a question of the folder, and compares each answer: typed, and as JSON."""
+    policy = Policy.from_file(folder / "policy.yaml")
+    given, expected = ((folder / f"{question}{name}").read_text(encoding="utf-8") for name in (".json", ".answer.json"))
+    arguments, answer = json.loads(given), json.loads(expected)
+    best = best_of_json = sys.maxsize
+    for _ in range(ASKED):
+        start = time.perf_counter_ns()
+        typed = getattr(questions, question)(policy, arguments)
+        between = time.perf_counter_ns()
+        text = _native.ask(policy, question, given)
+        best_of_json = min(best_of_json, time.perf_counter_ns() - between)
+        best = min(best, between - start)
+        if (typed, text) != (answer, expected):
+            sys.exit(f"bench: {question}: another answer")
+    print(f"{question} {best}\n{question}-json {best_of_json}")
+
+
+def main(file: str, folder: str) -> None:
     tokens: dict[str, Token] = {}
     requests = []
     for line in Path(file).read_text(encoding="utf-8").splitlines():
@@ -39,6 +60,8 @@ def main(file: str) -> None:
     count = len(requests)
     measure("single", count, lambda: sum(POLICY.decide(*request).is_allow for request in requests))
     measure("empty", count, lambda: sum(len(request[:1]) for request in requests))
+    ask(Path(folder), "explain")
+    ask(Path(folder), "reach")
     try:
         import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
@@ -60,4 +83,4 @@ def _allowed(table: object) -> int:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

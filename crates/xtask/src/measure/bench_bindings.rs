@@ -1,7 +1,7 @@
 //! `cargo xtask bench --bindings`: what a decision takes from each language, compared with the Rust call in the same run, and what a gate takes.
 //! `benches/bindings.py` runs and judges, `benches/gates.py` does that with gates; here is what builds the programs.
 //!
-//! Each language has a program that takes a file of requests, checks every answer and prints lines `NAME
+//! Each language has a program that takes a file of requests and a folder of questions, checks every answer and prints lines `NAME
 //! NANOSECONDS`: `single` for one call, `batch` for a decision in batches of 256 whose columns are there, `filled` for
 //! the same with making the columns of the language's own strings, `empty` for the language's own empty call. Another
 //! language is one more row of [`programs`].
@@ -41,7 +41,7 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
     Program::parse(build).path("--target-dir", &target).run()?;
     let rust = Program::at(&target.join("release").join("bindings"));
     let write = Program::at(&target.join("release").join("bindings"));
-    write.path("write", requests).run()?;
+    write.path("write", requests).arg(home).run()?;
     let library = Library::build(project, Profile::Release)?;
     let compiled = |compiler: Compiler, source: &str, name| {
         compiler.set_up()?.needed()?;
@@ -78,6 +78,6 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
     }
     let programs = programs.into_iter();
     Ok(programs
-        .map(|(language, program)| (language, program.arg(requests)))
+        .map(|(language, program)| (language, program.arg(requests).arg(home)))
         .collect())
 }
