@@ -59,6 +59,9 @@ impl<V: VerifyToken> Settings<V> {
             answer = answer.allowing_bonus_orbs();
         }
         self.note(&request, &answer, span);
+        if self.debug && !answer.decision.is_allow() {
+            observe::explained(&engine, &request, &answer.credentials);
+        }
         read(&engine, answer)
     }
 

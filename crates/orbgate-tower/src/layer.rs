@@ -189,6 +189,14 @@ impl<V, W> GateLayer<V, W> {
         self.with(|settings| settings.shadow = Some(candidate))
     }
 
+    /// Logs why a call is denied: an event `a call is denied` of level `INFO` with the method, the path without the query,
+    /// and the JSON of `orbgate explain`. It never contains the token. It costs time for each denial, linear in the number
+    /// of routes, and callers get nothing of it.
+    #[must_use]
+    pub fn debug(self) -> Self {
+        self.with(|settings| settings.debug = true)
+    }
+
     /// Writes a line for every decision. By default, none is written.
     #[cfg(feature = "audit")]
     #[must_use]

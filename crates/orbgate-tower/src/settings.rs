@@ -19,6 +19,8 @@ pub(crate) struct Settings<V> {
     /// The number of bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: HashMap<String, u64>,
     pub(crate) shadow: Option<Engines>,
+    /// Whether the log explains denials.
+    pub(crate) debug: bool,
     #[cfg(feature = "audit")]
     pub(crate) audit: Option<AuditLog>,
 }
@@ -34,6 +36,7 @@ impl<V> Settings<V> {
             rules,
             bonus: HashMap::new(),
             shadow: None,
+            debug: false,
             #[cfg(feature = "audit")]
             audit: None,
         }
@@ -50,6 +53,7 @@ impl<V> Clone for Settings<V> {
             rules: self.rules.clone(),
             bonus: self.bonus.clone(),
             shadow: self.shadow.clone(),
+            debug: self.debug,
             #[cfg(feature = "audit")]
             audit: self.audit.clone(),
         }
@@ -64,7 +68,8 @@ impl<V> fmt::Debug for Settings<V> {
             .field("engines", &self.engines)
             .field("rules", &self.rules)
             .field("bonus", &self.bonus)
-            .field("shadow", &self.shadow);
+            .field("shadow", &self.shadow)
+            .field("debug", &self.debug);
         #[cfg(feature = "audit")]
         fields.field("audit", &self.audit);
         fields.finish_non_exhaustive()

@@ -208,6 +208,93 @@ fn a_span_has_reason_and_template_and_never_the_path() {
     assert!(line.contains(r#"token_refused="not_compact""#), "{line}");
 }
 
+#[test]
+fn a_denial_is_explained_in_the_log_on_request() {
+    let (log, logged) = channel();
+    let tokens = Tokens::new();
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier());
+    let right = tokens.token("user", "read:files");
+    let runtime = runtime();
+    LOG.set(Some(log));
+    let explain = |gate: &GateLayer<KeyHolder>, target: &str, token: Option<&str>, status| {
+        assert_eq!(
+            runtime.block_on(call(gate, "GET", target, token)),
+            status,
+            "{target}"
+        );
+        let bytes: Vec<u8> = logged.try_iter().flatten().collect();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            !["secret", "nonsense", &right]
+                .iter()
+                .any(|it| text.contains(*it)),
+            "{text}"
+        );
+        let line = text.lines().find_map(|line| {
+            line.split_once("a call is denied ")
+                .map(|(_, rest)| rest.to_owned())
+        });
+        line.map(|line| {
+            let (head, explanation) = line.split_once(" explanation=").unwrap();
+            let explanation: String = serde_json::from_str(explanation).unwrap();
+            (
+                head.to_owned(),
+                serde_json::from_str::<Value>(&explanation).unwrap(),
+            )
+        })
+    };
+    let debug = gate.clone().debug();
+    assert_eq!(
+        explain(&gate, "/api/v1/external/file/1?secret", Some(&right), 404),
+        None
+    );
+    assert_eq!(explain(&debug, FILE, Some(&right), 200), None);
+    for (target, path, token, status, reason) in [
+        (
+            "/api/v1/external/file/1?secret",
+            "/api/v1/external/file/1",
+            Some(&*right),
+            404,
+            "no_route",
+        ),
+        (
+            "/api/v1/external/keys",
+            "/api/v1/external/keys",
+            Some(&right),
+            403,
+            "scope_missing",
+        ),
+        (FILE, FILE, Some("nonsense"), 401, "invalid_token"),
+        (FILE, FILE, None, 401, "no_token"),
+        (
+            "/a//b?secret",
+            "/a//b",
+            Some(&right),
+            400,
+            "malformed_request",
+        ),
+    ] {
+        let (head, found) = explain(&debug, target, token, status).unwrap();
+        assert_eq!(head, format!("method=GET path={path}"));
+        // The same as the answer to the question.
+        let kind = token.map(|token| if token == right { "user" } else { "unknown" });
+        let scopes = if token == Some(&*right) {
+            "read:files"
+        } else {
+            ""
+        };
+        let token = kind.map(|kind| serde_json::json!({ "kind": kind, "scopes": scopes }));
+        let mut request = serde_json::json!({ "method": "GET", "target": path });
+        if let Some(token) = token {
+            request["token"] = token;
+        }
+        let arguments = serde_json::json!({ "request": request }).to_string();
+        let answer = orbgate_analysis::ask(Engine::external(), "explain", &arguments).unwrap();
+        assert_eq!(found, serde_json::from_str::<Value>(&answer).unwrap());
+        assert_eq!(found["reason"], reason);
+    }
+}
+
 /// Passes on what a test's own thread logs, if the test wants it.
 struct Log;
 
