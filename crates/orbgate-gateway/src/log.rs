@@ -1,4 +1,4 @@
-//! Logs JSON lines to standard error. A line never contains a token, a path or a query.
+//! Logs JSON lines to standard error. A line never contains a token or a query, and a path only with `debug: true`.
 
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::LevelFilter;

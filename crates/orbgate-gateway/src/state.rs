@@ -161,6 +161,7 @@ impl State {
         } else {
             gate
         };
+        let gate = if config.debug { gate.debug() } else { gate };
         let gate = match &audit {
             Some(audit) => gate.audit(audit.log.clone()),
             None => gate,

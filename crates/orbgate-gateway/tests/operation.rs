@@ -15,6 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer as Authority, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
+use serde_json::{Value, json};
 
 use crate::support::wire::{Answer, ask, request};
 use crate::support::{Gateway, Issuer, Running, folder, free_port};
@@ -468,4 +469,58 @@ fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
     });
     let lost = ["orbgate_audit_lost_total"];
     assert_eq!(gateway.counted(&lost), 0);
+}
+
+#[test]
+fn a_denial_is_explained_in_the_log_on_request() {
+    let (issuer, folder) = (Issuer::start(), folder("debug"));
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut gateway = Gateway::start(folder, &issuer, &config(&address, "127.0.0.1", ""));
+    let bearer = issuer.bearer();
+    let deny = |target: &str, token: &str| {
+        let headers = [
+            ("Authorization", token),
+            ("X-Original-Method", "GET"),
+            ("X-Original-URI", target),
+        ];
+        let answer = ask(&address, &request(b"GET", b"/", &headers));
+        assert!([401, 403].contains(&answer.status), "{}", answer.status);
+    };
+    let explained = |running: &Running| {
+        let said = running.said();
+        let lines = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        let lines = lines.filter(|line: &Value| line["fields"]["message"] == "a call is denied");
+        lines.map(|line| line["fields"].clone()).collect::<Vec<_>>()
+    };
+    deny("/api/v1/external/orb?secret=1", &bearer);
+    assert_eq!(explained(&gateway.running), [] as [Value; 0]);
+    gateway.rewrite(&config(&address, "127.0.0.1", "debug: true\n"));
+    gateway.running.signal("HUP");
+    gateway.running.until("a denial is explained", |running| {
+        deny("/api/v1/external/orb?secret=1", &bearer);
+        !explained(running).is_empty()
+    });
+    let first = explained(&gateway.running).swap_remove(0);
+    assert_eq!(
+        (&first["method"], &first["path"]),
+        (&json!("GET"), &json!("/api/v1/external/orb"))
+    );
+    let explanation: Value = serde_json::from_str(first["explanation"].as_str().unwrap()).unwrap();
+    assert_eq!(explanation["reason"], "no_route");
+    assert_eq!(explanation["near"][0]["meant"], "/api/v1/external/orbs");
+    deny("/api/v1/external/orbs", "Bearer nonsense");
+    gateway.running.until("another one", |running| {
+        let last = explained(running).pop().unwrap();
+        last["explanation"]
+            .as_str()
+            .unwrap()
+            .contains("invalid_token")
+    });
+    let said = gateway.running.said();
+    assert!(
+        !["secret", "nonsense", "eyJ"]
+            .iter()
+            .any(|it| said.contains(it)),
+        "{said}"
+    );
 }

@@ -30,6 +30,8 @@ document! {
         pub(super) admin: Option<Spanned<Address>>,
         /// A file that gets a line of JSON for each decision.
         pub(super) audit: Option<Spanned<String>>,
+        /// `true` logs why a proxy's request is denied: `explain`'s answer, without the query or the token.
+        pub(super) debug: Option<Spanned<bool>>,
         /// A folder that keeps the accepted policy for the next start.
         pub(super) state: Option<Spanned<String>>,
         /// The prefix of the promised headers; `X-Orb-` if absent.

@@ -31,6 +31,8 @@ pub struct Config {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<Address>,
     pub(crate) audit: Option<PathBuf>,
+    /// Whether the log explains denials.
+    pub(crate) debug: bool,
     /// The folder in which it keeps the accepted policy between restarts.
     pub(crate) state: Option<PathBuf>,
     pub(crate) ending: Ending,

@@ -73,6 +73,7 @@ pub(super) fn config(
         listeners,
         admin,
         audit: document.audit.as_ref().map(file),
+        debug: is_set(&document.debug),
         state: document.state.as_ref().map(file),
         ending: Ending::default(),
         promises: promises?,
