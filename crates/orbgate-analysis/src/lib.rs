@@ -20,6 +20,7 @@ pub mod shown;
 mod spelling;
 mod suite;
 mod templates;
+mod text;
 mod usage;
 
 // The public interface is:
@@ -32,7 +33,7 @@ pub use crate::format::{format, format_and_seal, is_sealed};
 pub use crate::least::{
     LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
 };
-pub use crate::lint::{Code, Finding, Findings, Level, lint};
+pub use crate::lint::{Code, Finding, Findings, Fix, Level, fixes, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::property::{Callers, Calls, Claim, Proof, Property, Witness};
 pub use crate::questions::{TableRow, callable_rows, reach, route_of, table_rows, who_may};
@@ -43,4 +44,5 @@ pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Proved, Stated, Suite,
     Tried,
 };
+pub use crate::text::Text;
 pub use crate::usage::{ScopeUsage, ScopeUse};

@@ -5,13 +5,10 @@ use gen_lsp_types::{
     Location, Message, Uri,
 };
 use orbgate::Location as PolicyLocation;
-use orbgate_analysis::{Finding, Level};
+use orbgate_analysis::{Code, Finding, Level};
 
 use crate::document::{Document, Found};
-use crate::text::Encoding;
-
-/// The page with a section for each code.
-const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
+use crate::encoding::Encoding;
 
 /// The errors of a document, or its likely mistakes.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
@@ -62,7 +59,7 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encod
         vec![DiagnosticRelatedInformation {
             location: Location {
                 uri: document.uri.clone(),
-                range: document.text.range(document.text.word(location), encoding),
+                range: encoding.range(&document.text, document.text.word(location)),
             },
             message: "the other one".to_owned(),
         }]
@@ -71,7 +68,7 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encod
     Diagnostic {
         code: Some(LspCode::String(code.to_owned())),
         code_description: Some(CodeDescription {
-            href: Uri(format!("{PAGE}#{code}")),
+            href: Uri(format!("{}#{code}", Code::PAGE)),
         }),
         related_information: other,
         ..plain(document, finding.location, severity, message, encoding)
@@ -86,7 +83,7 @@ fn plain(
     encoding: Encoding,
 ) -> Diagnostic {
     Diagnostic {
-        range: document.text.range(document.text.word(location), encoding),
+        range: encoding.range(&document.text, document.text.word(location)),
         severity: Some(severity),
         code: None,
         code_description: None,

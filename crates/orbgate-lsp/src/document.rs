@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use gen_lsp_types::Uri;
 use orbgate::policy::Diagnostic;
 use orbgate::{Engine, Location, Policy, Route, Scope};
-use orbgate_analysis::{Code, Finding, Level, Suite};
+use orbgate_analysis::{Code, Finding, Level, Suite, Text};
 
 use crate::settings::Settings;
-use crate::text::Text;
 
 /// The type of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,10 +144,23 @@ impl Document {
         }
         self.found = Some(found);
     }
+
+    /// The findings on the lines of a span.
+    pub(crate) fn findings_on_the_lines(
+        &self,
+        span: &Span<usize>,
+    ) -> impl Iterator<Item = &Finding> {
+        let findings = self.found.iter().flat_map(|found| &found.findings);
+        findings.filter(move |finding| {
+            let word = self.text.word(finding.location);
+            let between = |from: usize, to: usize| self.text.slice(from..to).contains(['\n', '\r']);
+            !between(word.end, span.start) && !between(span.end, word.start)
+        })
+    }
 }
 
 /// The results of lint.
-pub(crate) fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
+fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
     let findings = orbgate_analysis::lint(policy, text);
     let with_level = |mut finding: Finding| {
         finding.level = settings.level(finding.code)?;
@@ -260,7 +272,7 @@ mod tests {
 
     use super::{Document, Format, word_at};
     use crate::settings::Settings;
-    use crate::text::Text;
+    use orbgate_analysis::Text;
 
     #[test]
     fn the_first_key_or_the_name_says_what_a_document_is() {

@@ -2,13 +2,13 @@
 
 use core::ops::Range as Span;
 
-use crate::text::Text;
+use orbgate_analysis::Text;
 
 /// The bytes to replace, and their replacement; `None` if nothing changes. Line endings in the new contents, which
 /// are LF, become those of the old contents, because the editor chooses the line endings.
 pub(crate) fn edit(text: &Text, new: &str) -> Option<(Span<usize>, String)> {
     let old = text.as_str();
-    let new = match newline(old) {
+    let new = match text.newline() {
         "\n" => new.to_owned(),
         newline => new.replace('\n', newline),
     };
@@ -32,20 +32,12 @@ pub(crate) fn edit(text: &Text, new: &str) -> Option<(Span<usize>, String)> {
     (before < end || !changed.is_empty()).then(|| (before..end, changed.to_owned()))
 }
 
-/// The line ending of a document.
-pub(crate) fn newline(text: &str) -> &'static str {
-    match text.split_once('\n') {
-        Some((first, _)) if first.ends_with('\r') => "\r\n",
-        _ => "\n",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::edit;
-    use crate::text::Text;
+    use orbgate_analysis::Text;
 
     fn applied(old: &str, new: &str) -> String {
         let mut text = old.to_owned();

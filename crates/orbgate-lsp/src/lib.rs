@@ -2,14 +2,13 @@
 
 mod diagnostics;
 mod document;
-mod fixes;
+mod encoding;
 mod hover;
 mod layout;
 mod navigation;
 mod queue;
 mod server;
 mod settings;
-mod text;
 mod wire;
 
 // The public interface is:

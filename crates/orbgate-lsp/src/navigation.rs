@@ -6,7 +6,7 @@ use gen_lsp_types::{DocumentSymbol, SymbolKind};
 use orbgate::{Route, ScopeInApi};
 
 use crate::document::{Named, Valid};
-use crate::text::Encoding;
+use crate::encoding::Encoding;
 
 /// The location of a name's scope.
 pub(crate) fn definition(valid: &Valid, name: Named) -> Option<Span<usize>> {
@@ -85,8 +85,8 @@ fn symbol(
         kind,
         tags: None,
         deprecated: None,
-        range: valid.text.range(whole, encoding),
-        selection_range: valid.text.range(own, encoding),
+        range: encoding.range(&valid.text, whole),
+        selection_range: encoding.range(&valid.text, own),
         children: None,
     }
 }

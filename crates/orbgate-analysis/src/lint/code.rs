@@ -51,6 +51,9 @@ orbgate::codes! {
 }
 
 impl Code {
+    /// The page that describes the codes, each under a heading of its name.
+    pub const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
+
     /// The code with this string.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

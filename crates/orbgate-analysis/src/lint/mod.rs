@@ -1,6 +1,7 @@
 //! Finds likely mistakes in valid policies.
 
 mod code;
+mod fix;
 mod literals;
 mod names;
 mod overlaps;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use orbgate::{Engine, Location, Policy};
 
 pub use self::code::{Code, Level};
+pub use self::fix::{Fix, fixes};
 
 /// A finding of lint.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::Linted;
 
-/// The page of the codes, each with a heading.
-const PAGE: &str = "https://github.com/orbgate/orbgate/blob/main/docs/lint.md";
-
 /// The rule for the errors of an invalid policy.
 const DIAGNOSTIC: &str = "diagnostic";
 
@@ -19,7 +16,7 @@ pub(super) fn log(files: &[Linted]) -> Value {
         json!({
             "id": id,
             "shortDescription": { "text": text },
-            "helpUri": if id == DIAGNOSTIC { PAGE.to_owned() } else { format!("{PAGE}#{id}") },
+            "helpUri": if id == DIAGNOSTIC { Code::PAGE.to_owned() } else { format!("{}#{id}", Code::PAGE) },
             "defaultConfiguration": { "level": level },
         })
     };

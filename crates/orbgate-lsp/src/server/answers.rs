@@ -9,10 +9,12 @@ use gen_lsp_types::{
     TextEdit, Uri, WorkspaceEdit,
 };
 
+use orbgate_analysis::Fix;
+
 use super::{Answer, Server, error, lsp_error};
 use crate::document::{Document, Format, Name, Valid};
-use crate::text::Encoding;
-use crate::{diagnostics, fixes, hover, layout, navigation};
+use crate::encoding::Encoding;
+use crate::{diagnostics, hover, layout, navigation};
 
 impl Server<'_> {
     /// A document that has been checked.
@@ -30,14 +32,14 @@ impl Server<'_> {
     fn name_at(&mut self, uri: &Uri, position: Position) -> Answer<Option<At<'_>>> {
         let encoding = self.encoding;
         let document = self.seen(uri)?;
-        let byte = document.text.byte_of(position, encoding);
+        let byte = encoding.byte_of(&document.text, position);
         let at = document.valid.as_ref().and_then(|valid| {
             let (name, span) = valid.name_at(&document.text, byte)?;
             Some(At {
                 uri: &document.uri,
                 valid,
                 name,
-                range: document.text.range(span, encoding),
+                range: encoding.range(&document.text, span),
             })
         });
         Ok(at)
@@ -102,7 +104,7 @@ impl Server<'_> {
             lsp_error(LspErrorCodes::RequestFailed, &message.unwrap_or_default())
         })?;
         let edit = layout::edit(text, &new).map(|(span, new_text)| TextEdit {
-            range: text.range(span, encoding),
+            range: encoding.range(text, span),
             new_text,
         });
         Ok(Some(edit.into_iter().collect()))
@@ -119,15 +121,18 @@ impl Server<'_> {
         if !wanted {
             return Ok(None);
         }
-        let (encoding, settings) = (self.encoding, self.settings.clone());
+        let encoding = self.encoding;
         let document = self.seen(&params.text_document.uri)?;
         let text = &document.text;
         let [start, end] = [params.range.start, params.range.end];
-        let [start, end] = [start, end].map(|position| text.byte_of(position, encoding));
-        let fixes = fixes::of(document, &(start..end.max(start)), &settings);
-        let action = |fix: fixes::Fix<'_>| {
+        let [start, end] = [start, end].map(|position| encoding.byte_of(text, position));
+        let fixes = orbgate_analysis::fixes(
+            text,
+            document.findings_on_the_lines(&(start..end.max(start))),
+        );
+        let action = |fix: Fix<'_>| {
             let edit = TextEdit {
-                range: text.range(fix.span, encoding),
+                range: encoding.range(text, fix.span),
                 new_text: fix.new,
             };
             let changes = HashMap::from([(document.uri.clone(), vec![edit])]);
@@ -164,7 +169,7 @@ impl At<'_> {
     fn location(&self, span: Span<usize>, encoding: Encoding) -> Location {
         Location {
             uri: self.uri.clone(),
-            range: self.valid.text.range(span, encoding),
+            range: encoding.range(&self.valid.text, span),
         }
     }
 }

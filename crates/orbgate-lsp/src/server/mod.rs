@@ -21,9 +21,9 @@ use gen_lsp_types::{
 use serde_json::Value;
 
 use crate::document::Document;
+use crate::encoding::Encoding;
 use crate::queue::{Fate, Queue, Waiting};
 use crate::settings::Settings;
-use crate::text::Encoding;
 use crate::wire::{self, Incoming};
 use crate::{diagnostics, navigation};
 

@@ -6,48 +6,53 @@
 use core::ops::Range as Span;
 
 use orbgate::Policy;
-use orbgate_analysis::{Code, Finding};
 
-use crate::document::{Document, lint};
-use crate::layout::newline;
-use crate::settings::Settings;
+use super::{Code, Finding, lint};
 use crate::text::Text;
 
-/// The maximum number of findings for which fixes are tested. Testing a fix takes as long as
-/// checking the whole document.
+/// The maximum number of findings for which fixes are tested.
 const TRIED: usize = 8;
 
-/// An edit that fixes a finding.
-#[derive(Debug)]
-pub(crate) struct Fix<'d> {
-    pub(crate) finding: &'d Finding,
-    pub(crate) title: String,
-    pub(crate) span: Span<usize>,
-    pub(crate) new: String,
+/// An edit of a policy file that removes a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Fix<'f> {
+    /// The finding.
+    pub finding: &'f Finding,
+    /// The change, as an imperative with input in backticks.
+    pub title: String,
+    /// The bytes of the file that the edit replaces.
+    pub span: Span<usize>,
+    /// Their replacement.
+    pub new: String,
 }
 
-/// The fixes for findings on the lines of a span.
-pub(crate) fn of<'d>(
-    document: &'d Document,
-    span: &Span<usize>,
-    settings: &Settings,
-) -> Vec<Fix<'d>> {
-    let findings = document.found.iter().flat_map(|found| &found.findings);
-    let on_the_lines = |finding: &&Finding| {
-        let word = document.text.word(finding.location);
-        let between = |from: usize, to: usize| document.text.slice(from..to).contains(['\n', '\r']);
-        !between(word.end, span.start) && !between(span.end, word.start)
-    };
+/// The fixes of findings in a file, in the order of the findings. With the edit, the policy remains valid and no longer has
+/// the finding.
+///
+/// Testing a fix takes as long as [`lint`] on the file, so only the first 8 findings with a fix get one.
+///
+/// ```
+/// use orbgate::Policy;
+/// use orbgate_analysis::{Text, fixes, lint};
+///
+/// let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { permits: x, orbs: true, routes: [] } } } }\n";
+/// let found = lint(&Policy::from_yaml(text).unwrap(), text);
+/// let fixes = fixes(&Text::new(text.to_owned()), &found.list);
+/// assert_eq!(fixes[0].title, "End the file in `...`");
+/// ```
+pub fn fixes<'f>(text: &Text, findings: impl IntoIterator<Item = &'f Finding>) -> Vec<Fix<'f>> {
     let fixes = findings
-        .filter(on_the_lines)
-        .filter_map(|finding| fix(finding, &document.text));
-    fixes
-        .take(TRIED)
-        .filter(|fix| fix.mends(&document.text, settings))
-        .collect()
+        .into_iter()
+        .filter_map(|finding| fix(finding, text));
+    fixes.take(TRIED).filter(|fix| fix.mends(text)).collect()
 }
 
-fn fix<'d>(finding: &'d Finding, text: &Text) -> Option<Fix<'d>> {
+fn fix<'f>(finding: &'f Finding, text: &Text) -> Option<Fix<'f>> {
+    if finding.suppressed.is_some() {
+        return None;
+    }
     let (title, (span, new)) = match finding.code {
         Code::NoEndMarker => ("End the file in `...`".to_owned(), end_marker(text)),
         Code::UnusedSuppression => {
@@ -75,7 +80,7 @@ fn fix<'d>(finding: &'d Finding, text: &Text) -> Option<Fix<'d>> {
 /// The end marker on its own line, after everything else. It is inserted before the last line ending, because
 /// some editors have no line after it.
 fn end_marker(text: &Text) -> (Span<usize>, String) {
-    let newline = newline(text.as_str());
+    let newline = text.newline();
     let whole = text.as_str();
     match whole.strip_suffix(newline) {
         Some(before) => (before.len()..before.len(), format!("{newline}...")),
@@ -123,35 +128,33 @@ fn with_parameters(route: &str) -> String {
 }
 
 impl Fix<'_> {
-    /// Whether the fix removes the finding and the policy remains valid.
-    fn mends(&self, text: &Text, settings: &Settings) -> bool {
+    /// Whether the edit removes the finding and the policy remains valid.
+    fn mends(&self, text: &Text) -> bool {
         let mut new = text.as_str().to_owned();
         new.replace_range(self.span.clone(), &self.new);
         let Ok(policy) = Policy::from_yaml(&new) else {
             return false;
         };
-        let found = lint(&policy, &new, settings);
         let same = |other: &Finding| {
-            other.code == self.finding.code && other.location == self.finding.location
+            let about = (other.code, other.location);
+            about == (self.finding.code, self.finding.location) && other.suppressed.is_none()
         };
-        !found.findings.iter().any(same)
+        !lint(&policy, &new).list.iter().any(same)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use gen_lsp_types::Uri;
+    use orbgate::Policy;
 
-    use super::of;
-    use crate::document::Document;
-    use crate::settings::Settings;
+    use super::fixes;
+    use crate::lint::lint;
+    use crate::text::Text;
 
-    /// The contents after each fix of some line, with the fixes' titles.
+    /// The contents after each fix, with the fixes' titles.
     fn fixed(text: &str) -> Vec<(String, String)> {
-        let uri = Uri("file:///policy.yaml".to_owned());
-        let mut document = Document::new(uri, 1, text.to_owned());
-        document.look(&Settings::default());
-        let fixes = of(&document, &(0..text.len()), &Settings::default());
+        let found = lint(&Policy::from_yaml(text).unwrap(), text);
+        let fixes = fixes(&Text::new(text.to_owned()), &found.list);
         let apply = |fix: &super::Fix<'_>| {
             let mut text = text.to_owned();
             text.replace_range(fix.span.clone(), &fix.new);
