@@ -39,7 +39,10 @@ export function Decision({ explained, other, about, call, places, busy, reveal, 
         {scope !== null && <div><dt>Scope</dt><dd><code>{scope}</code></dd></div>}
         <div><dt>Charge</dt><dd>{charge(explained)}</dd></div>
         {explained.api !== null && <div><dt>Api</dt><dd><code>{explained.api}</code></dd></div>}
-        <div><dt>Reason</dt><dd><code>{explained.reason}{explained.detail === null ? "" : ` · ${explained.detail}`}</code></dd></div>
+        <div><dt>Reason</dt><dd>
+          <Documented code={explained.reason} page={`${about.pages.codes}#reasons`} />
+          {explained.detail !== null && <> · <Documented code={explained.detail} page={`${about.pages.codes}#details`} /></>}
+        </dd></div>
         {location !== null && (
           <div><dt>Policy</dt><dd><button class="link" onClick={() => reveal(location.line, location.column)}>line {location.line}</button></dd></div>
         )}
@@ -76,6 +79,11 @@ export function Decision({ explained, other, about, call, places, busy, reveal, 
 /** Text with code in backticks. */
 export function Ticked({ text }: { text: string }) {
   return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
+}
+
+/** A code, with a link to the page that describes it. Another tab opens it, so that what was typed stays. */
+export function Documented({ code, page }: { code: string; page: string }) {
+  return <a href={page} target="_blank" rel="noreferrer"><code>{code}</code></a>;
 }
 
 const SHOWN = 60;

@@ -3,14 +3,14 @@ import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } 
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
-import { type Diagnostic as Mark, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { type Diagnostic as Mark, lintGutter, nextDiagnostic, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 import { complete } from "./complete.js";
-import type { Read } from "./protocol.js";
+import type { Fix, Read } from "./protocol.js";
 import { hasToken } from "./secret.js";
 
 /** A text that comes from elsewhere than the keyboard. */
@@ -51,7 +51,9 @@ const MOST_COLOURED = 2_000_000;
 export interface Editor {
   text(): string;
   replace(text: string): void;
-  mark(read: Read): void;
+  /** Marks the errors and findings of a text, with the fixes of some. */
+  mark(text: string, read: Read, fixes: readonly Fix[]): void;
+  fix(fix: Fix): void;
   light(line: number | null): void;
   reveal(line: number, column: number): void;
   focus(): void;
@@ -59,6 +61,28 @@ export interface Editor {
 }
 
 export function edit(parent: HTMLElement, label: string, text: string, changed: (typed: boolean) => void, refused: () => void): Editor {
+  // What the fixes are of. They are of no use once the text has changed.
+  let fixes: { of: Text | null; list: readonly Fix[] } = { of: null, list: [] };
+  const apply = (fix: Fix) => {
+    const { doc } = view.state;
+    if (doc !== fixes.of) {
+      return;
+    }
+    const bytes = new TextEncoder().encode(doc.toString());
+    const at = (end: number) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end)).length;
+    view.dispatch({ changes: { from: at(fix.span.start), to: at(fix.span.end), insert: fix.new }, userEvent: "input.fix" });
+    view.focus();
+  };
+  /** Applies the fix for the line of the cursor. */
+  const applyHere = () => {
+    const { doc, selection } = view.state;
+    const { number } = doc.lineAt(selection.main.head);
+    const here = fixes.list.find((fix) => fix.finding.location.line === number);
+    if (here !== undefined) {
+      apply(here);
+    }
+    return here !== undefined;
+  };
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -78,7 +102,7 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
         text.length < MOST_COLOURED ? [yaml(), syntaxHighlighting(colours)] : [],
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
         // No Tab: it leaves the editor.
-        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, { key: "F8", run: nextDiagnostic }, { key: "Mod-.", run: applyHere }]),
         EditorState.changeFilter.of((transaction) => {
           if (!transaction.docChanged || transaction.annotation(Loaded) === true || !bringsToken(transaction.changes, transaction.newDoc)) {
             return true;
@@ -102,18 +126,25 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
         view.dispatch({ changes: { from: 0, to: doc.length, insert }, annotations: Loaded.of(true) });
       }
     },
-    mark({ diagnostics, findings }) {
+    mark(text, { diagnostics, findings }, list) {
       const { doc } = view.state;
+      fixes = { of: list.length > 0 && doc.toString() === text ? doc : null, list };
       const errors = diagnostics.map(({ location, message }): Mark => ({ ...word(doc, location.line, location.column), severity: "error", message }));
-      const found = findings.filter((finding) => finding.suppressed === null).map(({ location, message, level, code }): Mark => ({
-        ...word(doc, location.line, location.column),
-        severity: level === "error" || level === "warning" ? level : "info",
-        source: code,
-        message,
-      }));
+      const found = findings.filter((finding) => finding.suppressed === null).map((finding): Mark => {
+        const { location, message, level, code } = finding;
+        const fix = fixOf(list, finding);
+        return {
+          ...word(doc, location.line, location.column),
+          severity: level === "error" || level === "warning" ? level : "info",
+          source: code,
+          message,
+          actions: fix === undefined ? [] : [{ name: fix.title.replaceAll("`", ""), apply: () => apply(fix) }],
+        };
+      });
       // CodeMirror draws each of them.
       view.dispatch(setDiagnostics(view.state, [...errors, ...found].slice(0, 200)));
     },
+    fix: apply,
     light(line) {
       const { doc } = view.state;
       const there = line !== null && line >= 1 && line <= doc.lines;
@@ -129,6 +160,12 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
     focus: () => view.focus(),
     close: () => view.destroy(),
   };
+}
+
+/** The fix of a finding, if it has one. */
+export function fixOf(fixes: readonly Fix[], { code, location }: Fix["finding"]): Fix | undefined {
+  const same = ({ finding }: Fix) => finding.code === code && finding.location.line === location.line && finding.location.column === location.column;
+  return fixes.find(same);
 }
 
 /** Only lines that a change touches are searched, so a key stroke costs one line. */

@@ -4,12 +4,12 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 
 import { expected, file, request as shown, token as carried } from "./cases.js";
 import { Changes } from "./compare.js";
-import { Decision, Ticked } from "./decision.js";
-import { type Editor, edit } from "./editor.js";
+import { Decision, Documented, Ticked } from "./decision.js";
+import { type Editor, edit, fixOf } from "./editor.js";
 import { Engine } from "./engine.js";
 import { follow } from "./follow.js";
 import { Routes } from "./map.js";
-import type { About, Answered, Read, Slot } from "./protocol.js";
+import type { About, Answered, Fix, Read, Slot } from "./protocol.js";
 import { Request } from "./request.js";
 import { REFUSED } from "./secret.js";
 import { type Call, FIRST, type State, asked, called, read as readLink, write as writeLink } from "./state.js";
@@ -20,10 +20,13 @@ import { Places, count } from "./words.js";
 const PAUSE = 120;
 /** The same for the address, which is of no use before. */
 const ADDRESS_PAUSE = 400;
+/** The same for fixes after a policy was read: each is tested, which takes as long as reading. */
+const FIXES_PAUSE = 200;
 
 function App({ engine, about, start, notice: first }: { engine: Engine; about: About; start: State; notice: string }) {
   const [state, setState] = useState(start);
   const [reads, setReads] = useState<Record<Slot, (Read & { text: string }) | null>>({ policy: null, other: null });
+  const [fixes, setFixes] = useState<Record<Slot, Fix[]>>({ policy: [], other: [] });
   const [explained, setExplained] = useState<Answered["explain"] & { call: Call | null; reads: unknown }>({ policy: null, other: null, call: null, reads: null });
   const [reach, setReach] = useState<Answered["reach"]>(null);
   const [compared, setCompared] = useState<Answered["compare"]>(null);
@@ -75,22 +78,32 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
     await keepAddress(true);
   }, [change, keepAddress]);
 
-  useEffect(() => {
-    const text = state.policy;
-    void engine.ask("read", { slot: "policy", text }).then((read) => {
-      setReads((old) => ({ ...old, policy: { ...read, text } }));
-      editors.current.policy?.mark(read);
-    });
-  }, [engine, state.policy]);
-  useEffect(() => {
-    const text = state.other;
+  /** Reads a policy, and then looks for fixes; returns what stops that. */
+  const look = useCallback((slot: Slot, text: string | null) => {
+    let [timer, isOld] = [0, false];
+    setFixes((old) => ({ ...old, [slot]: [] }));
     if (text !== null) {
-      void engine.ask("read", { slot: "other", text }).then((read) => {
-        setReads((old) => ({ ...old, other: { ...read, text } }));
-        editors.current.other?.mark(read);
+      void engine.ask("read", { slot, text }).then((read) => {
+        setReads((old) => ({ ...old, [slot]: { ...read, text } }));
+        editors.current[slot]?.mark(text, read, []);
+        if (!isOld && read.findings.some(({ suppressed }) => suppressed === null)) {
+          timer = setTimeout(async () => {
+            const found = await engine.ask("fixes", { slot });
+            if (!isOld) {
+              setFixes((old) => ({ ...old, [slot]: found }));
+              editors.current[slot]?.mark(text, read, found);
+            }
+          }, FIXES_PAUSE);
+        }
       });
     }
-  }, [engine, state.other]);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [engine]);
+  useEffect(() => look("policy", state.policy), [look, state.policy]);
+  useEffect(() => look("other", state.other), [look, state.other]);
   // Asked before the next frame is drawn.
   useLayoutEffect(() => {
     const { call } = state;
@@ -166,7 +179,7 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
       <main>
         <section id="policy" aria-labelledby="policy-title" tabIndex={-1}>
           <h2 id="policy-title">Policy</h2>
-          <Source label="Policy" text={start.policy} read={reads.policy} change={setPolicy} refuse={refuse} made={(editor) => (editors.current.policy = editor)} />
+          <Source label="Policy" text={start.policy} read={reads.policy} fixes={fixes.policy} page={about.pages.lint} change={setPolicy} refuse={refuse} made={(editor) => (editors.current.policy = editor)} />
           {differ && <button onClick={() => load({ ...state, policy: onDisk })}>Load the file from disk</button>}
         </section>
         <section id="request" aria-labelledby="request-title" tabIndex={-1}>
@@ -193,7 +206,7 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
             )
             : (
               <>
-                <Source label="Second policy" text={state.other} read={reads.other} change={setOther} refuse={refuse} made={(editor) => (editors.current.other = editor)} />
+                <Source label="Second policy" text={state.other} read={reads.other} fixes={fixes.other} page={about.pages.lint} change={setOther} refuse={refuse} made={(editor) => (editors.current.other = editor)} />
                 <Changes compared={compared} ask={(request) => { void step({ call: called(request) }); show("request"); }} />
                 <p class="actions"><button onClick={() => change({ other: null })}>End the comparison</button></p>
               </>
@@ -220,10 +233,13 @@ function show(id: string) {
 }
 
 /** An editor, and below it the errors and findings of its policy. */
-function Source({ label, text, read, change, refuse, made }: {
+function Source({ label, text, read, fixes, page, change, refuse, made }: {
   label: string;
   text: string;
   read: Read | null;
+  fixes: readonly Fix[];
+  /** The address of the page of lint. */
+  page: string;
   change(text: string): void;
   refuse(): void;
   made(editor: Editor | null): void;
@@ -244,9 +260,11 @@ function Source({ label, text, read, change, refuse, made }: {
       editor.close();
     };
   }, []);
-  const found = read === null ? [] : [
-    ...read.diagnostics.map((one) => ({ ...one, level: "error", code: "" })),
-    ...read.findings.filter((finding) => finding.suppressed === null),
+  const errors = read?.diagnostics ?? [];
+  const findings = (read?.findings ?? []).filter((finding) => finding.suppressed === null);
+  const found = [
+    ...errors.map(({ location: at, message }) => ({ at, level: "error", message, code: "", fix: undefined })),
+    ...findings.map((finding) => ({ ...finding, at: finding.location, fix: fixOf(fixes, finding) })),
   ];
   return (
     <>
@@ -258,9 +276,11 @@ function Source({ label, text, read, change, refuse, made }: {
         <details class="found" open={read.diagnostics.length > 0}>
           <summary>List</summary>
           <ul>
-            {found.slice(0, 50).map(({ location: at, level, code, message }) => (
+            {found.slice(0, 50).map(({ at, level, code, message, fix }) => (
               <li class={level}>
-                <button class="link" onClick={() => own.current?.reveal(at.line, at.column)}>{level}, line {at.line}</button> <Ticked text={message} /> {code !== "" && <code>{code}</code>}
+                <button class="link" onClick={() => own.current?.reveal(at.line, at.column)}>{level}, line {at.line}</button> <Ticked text={message} />
+                {code !== "" && <> <Documented code={code} page={`${page}#${code}`} /></>}
+                {fix !== undefined && <> <button class="fix" onClick={() => own.current?.fix(fix)}><Ticked text={fix.title} /></button></>}
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 // What the page and its worker say to each other. A question of a kind that is asked again before it is answered is not answered.
-import type { About, Comparison, PolicyDiagnostic, Explanation, LintFinding, LintedFile, Reach, Request, Table, RequestToken } from "../../crates/orbgate-wasm/npm/index.js";
+import type { About, Comparison, PolicyDiagnostic, Explanation, Fix, LintFinding, LintedFile, Reach, Request, Table, RequestToken } from "../../crates/orbgate-wasm/npm/index.js";
 
-export type { About, Comparison, PolicyDiagnostic, Explanation, LintFinding, Request, Table, RequestToken };
+export type { About, Comparison, PolicyDiagnostic, Explanation, Fix, LintFinding, Request, Table, RequestToken };
 
 /** The policy in the editor, and the one to compare it with. */
 export type Slot = "policy" | "other";
@@ -9,6 +9,8 @@ export type Slot = "policy" | "other";
 export interface Asked {
   /** Reads a policy; the engine of the slot is then its own, or none. */
   read: { slot: Slot; text: string };
+  /** The fixes for what was read into the slot. */
+  fixes: { slot: Slot };
   explain: { request: Request };
   reach: { token: RequestToken };
   compare: Record<string, never>;
@@ -24,6 +26,7 @@ export interface Read {
 
 export interface Answered {
   read: Read;
+  fixes: Fix[];
   /** Null where a policy has errors. */
   explain: { policy: Explanation | null; other: Explanation | null };
   reach: Reach | null;

@@ -4,6 +4,9 @@ import type { Answered, Asked, FromWorker, Kind, Slot, ToWorker } from "./protoc
 
 const MOST_BYTES = 8 * 1024 * 1024;
 
+/** A longer policy gets no fixes: while they are tested, decisions wait. */
+const MOST_FIXED = 300_000;
+
 let compiled: WebAssembly.Module;
 let orbgate: Orbgate;
 const sources: Record<Slot, string | null> = { policy: null, other: null };
@@ -52,6 +55,10 @@ const answers: { [K in Kind]: (given: Asked[K]) => Answered[K] } = {
       }
       throw error;
     }
+  },
+  fixes({ slot }) {
+    const text = sources[slot];
+    return text === null || text.length > MOST_FIXED ? [] : orbgate.fixes(text);
   },
   explain({ request }) {
     const of = (engine: Engine | null) => engine?.ask("explain", { request }) ?? null;

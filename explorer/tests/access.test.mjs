@@ -21,7 +21,16 @@ const STATES = {
   "near misses": [{ call: { ...CALL, target: "/api/v1/external/voxie/7", scopes: ["read:voxies"] }, cases: [kept] }],
   "a scope": [{ call: { ...CALL, by: "scope", scope: "read:inference", kind: "organisation" } }],
   errors: [{ policy: EXTERNAL.replace("orbs: false", "orbs: 0") }],
-  lint: [{ policy: EXTERNAL.replace("\n...", "") }, (page) => page.click(".found summary")],
+  lint: [{ policy: EXTERNAL.replace("\n...", "") }, async (page) => {
+    await page.click(".found summary");
+    await page.waitForSelector("button.fix");
+  }],
+  "a fix in the editor": [{ policy: EXTERNAL.replace("\n...", "") }, async (page) => {
+    await page.click(".found summary");
+    await page.waitForSelector("button.fix");
+    await page.hover("#policy .cm-lint-marker-info");
+    await page.waitForSelector(".cm-tooltip .cm-diagnosticAction");
+  }],
   compared: [{ other: next, call: { ...CALL, method: "POST", target: "/api/v1/external/voxies/prompt/run", scopes: ["write:voxies"] } }, (page) => page.waitForSelector(".changes")],
   notice: [{ version: "0.0.1" }],
 };
@@ -41,7 +50,7 @@ for (const colorScheme of ["light", "dark"]) {
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         all.push(...(wider > 0 ? [`${name}: ${wider} pixels stick out`] : []));
         if (process.env.SCREENSHOTS !== undefined) {
-          await page.screenshot({ path: `${process.env.SCREENSHOTS}/${colorScheme}-${width}-${name.replace(" ", "-")}.png`, fullPage: true });
+          await page.screenshot({ path: `${process.env.SCREENSHOTS}/${colorScheme}-${width}-${name.replaceAll(" ", "-")}.png`, fullPage: true });
         }
         await context.close();
       }

@@ -65,6 +65,38 @@ test("errors are marked where they are, and decisions wait", async () => {
   await page.waitForSelector(".decision.allow[aria-busy=false]");
 });
 
+test("a fix is one click or one key away, and undone", async () => {
+  const policy = [
+    "orbgate: 1", "apis:", "  a:", "    base_path: /v1", "    scopes:", "      s:", '        permits: "é😀" # orbgate-lint: allow overlap: why',
+    "        orbs: false", "        routes:", "          - GET /items/:id", "",
+  ].join("\n");
+  const { page, seen } = await open({ url: PAGE + fragment({ policy, call: { ...CALL, target: "/v1/items/7", scopes: ["s"] } }) });
+  assert.equal((await page.evaluate(shown)).reason, "no_route");
+  await page.click(".found summary");
+  await page.waitForSelector("button.fix");
+  assert.deepEqual((await page.locator("button.fix").allTextContents()).sort(), ["End the file in ...", "Remove the suppression", "Write GET /items/{id}"]);
+  // A click in the list.
+  await page.click("text=Remove the suppression");
+  await page.waitForFunction(() => document.querySelectorAll("button.fix").length === 2);
+  const lines = () => page.locator("#policy .cm-line").allTextContents();
+  assert.ok((await lines()).includes('        permits: "é😀"'));
+  // A key on the line.
+  await page.click("text=warning, line 10");
+  await page.keyboard.press("Control+.");
+  await page.waitForSelector(".decision.allow[aria-busy=false]");
+  assert.ok((await lines()).includes("          - GET /items/{id}"));
+  // The button at the mark.
+  await page.waitForFunction(() => document.querySelectorAll("button.fix").length === 1);
+  await page.keyboard.press("F8");
+  await page.hover("#policy .cm-lint-marker-info");
+  await page.click(".cm-tooltip .cm-diagnosticAction");
+  await page.waitForSelector("text=No errors, and lint finds nothing.");
+  assert.deepEqual((await lines()).slice(-2), ["...", ""]);
+  await page.keyboard.press("Control+z");
+  await page.waitForSelector("text=1 note");
+  assert.deepEqual([seen.violations, seen.errors], [[], []]);
+});
+
 test("the line that decides is lit", async () => {
   const { page } = await open();
   assert.equal(await page.textContent("#policy .cm-deciding"), "          - POST /voxies/prompt/run");

@@ -1,19 +1,15 @@
 // What the tests share: a browser, the page, links made without it, and the cases.
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
 import { after, before } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { inflateRawSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 
-export const policies = new URL("../../policy/", import.meta.url);
-export const text = (path) => readFileSync(new URL(path, policies), "utf8");
-export const EXTERNAL = text("external.yaml");
+export { CALL, EXTERNAL, callOf, fragment, policies, policyOf, rows } from "../links.mjs";
+
 export const COMMAND = process.env.ORBGATE_COMMAND;
 export const PAGE = pathToFileURL(process.env.ORBGATE_PAGE).href;
-export const VERSION = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
-
 export const TOKEN_LIKE = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/;
 
 let browser;
@@ -41,59 +37,11 @@ export async function open({ url = PAGE, ...options } = {}) {
 /** Waits until what is shown is of what was typed. */
 export const decided = (page) => page.waitForSelector(".decision[aria-busy=false]", { timeout: 30_000 });
 
-export const CALL = { by: "call", method: "GET", target: "/", scope: "", kind: "user", scopes: [], bonus: false };
-
-/** A link's fragment, made without the page. */
-export function fragment(state) {
-  const json = JSON.stringify({ version: VERSION, policy: EXTERNAL, other: null, call: CALL, cases: [], ...state });
-  return `#1-${deflateRawSync(json).toString("base64url")}`;
-}
-
 /** The state in a link. */
 export function unpacked(url) {
   const packed = new URL(url).hash.replace(/^#1-/, "");
   return packed === "" ? null : JSON.parse(inflateRawSync(Buffer.from(packed, "base64url")));
 }
-
-/** The rows of the cases, unescaped; `bytes` means that a cell of it is not UTF-8. */
-export function rows(file = null) {
-  const cases = new URL("cases/", policies);
-  return readdirSync(cases).filter((name) => name.endsWith(".tsv") && (file === null || name === file)).flatMap((name) => {
-    const lines = readFileSync(new URL(name, cases), "utf8").split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-    const header = lines[0].split("\t");
-    return lines.slice(1).map((line) => {
-      const row = Object.fromEntries(line.split("\t").map((cell, at) => [header[at], cell]));
-      row.file = name;
-      row.bytes = false;
-      for (const key of ["method", "target", "by_scope", "scopes"]) {
-        const bytes = unescaped(row[key]);
-        row[key] = bytes.toString("utf8");
-        row.bytes ||= !Buffer.from(row[key]).equals(bytes);
-      }
-      return row;
-    });
-  });
-}
-
-function unescaped(cell) {
-  const parts = cell.split(/(\\x[0-9A-Fa-f]{2}|\\\\)/);
-  return Buffer.concat(parts.map((part) => {
-    const isByte = /^\\x/.test(part);
-    return isByte ? Buffer.from(part.slice(2), "hex") : Buffer.from(part === "\\\\" ? "\\" : part);
-  }));
-}
-
-export const policyOf = (row) => (row.policy === "external" ? EXTERNAL : text(`cases/policies/${row.policy}.yaml`));
-
-export const callOf = (row) => ({
-  by: row.by_scope === "" ? "call" : "scope",
-  method: row.method,
-  target: row.target,
-  scope: row.by_scope,
-  kind: row.kind === "" ? "none" : ["user", "organisation"].includes(row.kind) ? row.kind : "unknown",
-  scopes: row.kind === "" ? [] : row.scopes.split(" ").filter((scope) => scope !== ""),
-  bonus: row.bonus === "yes",
-});
 
 /** What the page shows, in the words of a row. In the page. */
 export function shown() {

@@ -1,4 +1,4 @@
-import type { PolicyDiagnostic, Questions } from "./questions.js";
+import type { LintFinding, PolicyDiagnostic, Questions } from "./questions.js";
 
 export type * from "./questions.js";
 
@@ -18,6 +18,20 @@ export class Orbgate {
   readonly size: number;
   /** Makes an engine from the text of a policy file. Throws an `OrbgateError` that names every error. */
   load(policy: string): Engine;
+  /**
+   * The fixes for a policy's lint findings, of which at most 8 get one. Each is tested: the policy remains valid and no longer has the
+   * finding. Takes as long as `lint` for each. Throws an `OrbgateError` if the policy has errors.
+   */
+  fixes(policy: string): Fix[];
+}
+
+/** An edit of a policy that removes a finding. */
+export interface Fix {
+  finding: LintFinding;
+  title: string;
+  /** The bytes, in UTF-8, that `new` replaces. */
+  span: { start: number; end: number };
+  new: string;
 }
 
 /** The module's version, and what its codes mean, in words. */
@@ -26,6 +40,8 @@ export interface About {
   reasons: Record<string, string>;
   details: Record<string, string>;
   missing_steps: Record<string, string>;
+  /** The addresses of the pages that describe codes. Each code of lint has a heading of its name. */
+  pages: { lint: string; codes: string };
 }
 
 /** A compiled policy. Its memory is the module's until `close()`. */

@@ -34,6 +34,11 @@ export class Orbgate {
     return new Engine(this, engine, digest);
   }
 
+  fixes(policy) {
+    this.#write(encoder.encode(policy));
+    return JSON.parse(this.#answer(this.#exports.orbgate_wasm_fixes())).fixes;
+  }
+
   /** What `Engine` calls. */
   call(engine, question, given) {
     const name = encoder.encode(question);

@@ -46,6 +46,18 @@ test("what cannot be answered says why", () => {
   assert.throws(() => engine.ask("table"), { status: "invalid_argument", message: /^there is no engine/ });
 });
 
+test("a fix removes its finding", () => {
+  const orbgate = new Orbgate(module);
+  const policy = text("lint/no_end_marker.yaml");
+  const [fix] = orbgate.fixes(policy);
+  assert.equal(fix.finding.code, "no_end_marker");
+  const bytes = Buffer.from(policy);
+  const fixed = [bytes.subarray(0, fix.span.start), fix.new, bytes.subarray(fix.span.end)].join("");
+  assert.deepEqual(orbgate.fixes(fixed), []);
+  assert.ok(fixed.endsWith("\n...\n"));
+  assert.throws(() => orbgate.fixes("orbgate: 2\n"), { status: "invalid_policy" });
+});
+
 test("an amount is exact", () => {
   const most = 2n ** 63n - 1n;
   const policy = text("external.yaml").replace("orbs: true", `orbs: ${most}`);

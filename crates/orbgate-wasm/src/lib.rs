@@ -52,13 +52,23 @@ pub extern "C" fn orbgate_wasm_ask(engine: u32, question_len: usize) -> Status {
     with(|module| module.ask(engine, question_len))
 }
 
+/// Finds the fixes of lint for the input, the YAML text of a policy. The answer is `{"fixes":[{"finding":{…},"title":"…","span":{"start":0,"end":0},
+/// "new":"…"}]}`, the results of [`orbgate_analysis::fixes`].
+///
+/// [`Status::InvalidPolicy`]: the policy has errors.
+#[unsafe(no_mangle)]
+pub extern "C" fn orbgate_wasm_fixes() -> Status {
+    with(Module::fixes)
+}
+
 /// Frees an engine. An unknown number is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_wasm_unload(engine: u32) {
     with(|module| module.unload(engine));
 }
 
-/// The version of the module, and its codes with their meaning: `{"version":"1.2.3","reasons":{CODE:TEXT},"details":…,"missing_steps":…}`.
+/// The version of the module, and its codes with their meaning: `{"version":"1.2.3","reasons":{CODE:TEXT},"details":…,"missing_steps":…,
+/// "pages":…}`.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_wasm_about() -> Status {
     with(Module::about)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Detail, Digest, Engine, MissingStep, Policy, PolicyError, Reason};
-use orbgate_analysis::{AskError, ask};
+use orbgate_analysis::{AskError, Code, Fix, Text, ask, fixes, lint};
 use serde::Serialize;
 
 /// How a call ended, in the numbers of the C ABI. If it isn't `Ok`, the answer is an [`Error`].
@@ -49,6 +49,12 @@ struct Loaded {
     policy: Digest,
 }
 
+/// What removes findings of lint.
+#[derive(Serialize)]
+struct Fixes<'f> {
+    fixes: Vec<Fix<'f>>,
+}
+
 /// The version, and what the codes of decisions mean, in words.
 #[derive(Serialize)]
 struct About {
@@ -56,6 +62,16 @@ struct About {
     reasons: Sentences,
     details: Sentences,
     missing_steps: Sentences,
+    pages: Pages,
+}
+
+/// The pages that describe codes.
+#[derive(Serialize)]
+struct Pages {
+    /// Each code of lint has a heading.
+    lint: &'static str,
+    /// Reasons and details.
+    codes: &'static str,
 }
 
 type Sentences = BTreeMap<&'static str, &'static str>;
@@ -82,16 +98,33 @@ impl Module {
     }
 
     pub(crate) fn load(&mut self) -> Status {
+        match self.policy() {
+            Err(status) => status,
+            Ok((policy, _)) => self.keep(Engine::new(&policy)),
+        }
+    }
+
+    pub(crate) fn fixes(&mut self) -> Status {
+        match self.policy() {
+            Err(status) => status,
+            Ok((policy, text)) => {
+                let found = lint(&policy, &text).list;
+                let fixes = fixes(&Text::new(text), &found);
+                self.say(Status::Ok, &Fixes { fixes })
+            }
+        }
+    }
+
+    /// The policy that is the input, and its text.
+    fn policy(&mut self) -> Result<(Policy, String), Status> {
         let input = core::mem::take(&mut self.input);
-        let Ok(text) = str::from_utf8(&input) else {
-            return self.refuse(
-                Status::InvalidArgument,
-                "the policy is not UTF-8".to_owned(),
-            );
-        };
-        match Policy::from_yaml(text) {
-            Err(error) => self.refuse_policy(&error),
-            Ok(policy) => self.keep(Engine::new(&policy)),
+        let text = String::from_utf8(input).map_err(|_| {
+            let message = "the policy is not UTF-8".to_owned();
+            self.refuse(Status::InvalidArgument, message)
+        })?;
+        match Policy::from_yaml(&text) {
+            Err(error) => Err(self.refuse_policy(&error)),
+            Ok(policy) => Ok((policy, text)),
         }
     }
 
@@ -157,6 +190,10 @@ impl Module {
             missing_steps: MissingStep::ALL
                 .map(|code| (code.as_str(), code.explanation()))
                 .into(),
+            pages: Pages {
+                lint: Code::PAGE,
+                codes: "https://github.com/orbgate/orbgate/blob/main/docs/codes.md",
+            },
         };
         self.say(Status::Ok, &about)
     }
@@ -348,6 +385,31 @@ mod tests {
         let gone = question(&mut module, second, "table", "{}").0;
         assert_eq!(gone, Status::InvalidArgument);
         assert_eq!(engine(&mut module, POLICY), second + 1);
+    }
+
+    #[test]
+    fn findings_have_their_fixes() {
+        let mut module = Module::default();
+        let policy = POLICY.strip_suffix("...\n").unwrap();
+        write(&mut module, policy);
+        assert_eq!(module.fixes(), Status::Ok);
+        let fixes = answer(&module);
+        let fix = &fixes["fixes"][0];
+        assert_eq!(fix["finding"]["code"], "no_end_marker");
+        let end = policy.len() - 1;
+        let expected = serde_json::json!({"start": end, "end": end});
+        assert_eq!(
+            (&fix["span"], fix["new"].as_str()),
+            (&expected, Some("\n..."))
+        );
+        write(&mut module, POLICY);
+        assert_eq!(module.fixes(), Status::Ok);
+        assert_eq!(answer(&module), serde_json::json!({"fixes": []}));
+        write(&mut module, "orbgate: 2\n");
+        assert_eq!(module.fixes(), Status::InvalidPolicy);
+        module.input(1);
+        module.input.copy_from_slice(b"\xff");
+        assert_eq!(module.fixes(), Status::InvalidArgument);
     }
 
     #[test]
