@@ -9,9 +9,13 @@ use clap::Args;
 
 use crate::kit::program::Program;
 use crate::kit::project::Project;
+use crate::language::explorer;
 
 /// The version of mdBook that builds the site.
 const VERSION: &str = "0.5.4";
+
+/// The site's copy of the explorer.
+const EXPLORER: &str = "explorer/explorer.html";
 
 /// Pages and files on the code host.
 const HOST: &str = "https://github.com/orbgate/orbgate/";
@@ -30,11 +34,16 @@ impl Docs {
         if book.exists() {
             fs::remove_dir_all(&book)?;
         }
-        let pages = stage(&project.root, &book.join("src"))?;
+        let mdbook = self.mdbook(&home)?;
+        let source = book.join("src");
+        let pages = stage(&project.root, &source)?;
+        let explorer = explorer::page(project)?;
+        let links = Program::parse("node explorer/links.mjs");
+        links.arg(&explorer).arg(&source).run()?;
+        write(&source.join(EXPLORER), &fs::read(explorer)?)?;
         for file in ["book.toml", "site.css"] {
             fs::copy(project.root.join("docs").join(file), book.join(file))?;
         }
-        let mdbook = self.mdbook(&home)?;
         let site = project.target.join("site");
         let build = Program::at(&mdbook).arg("build");
         build.path("--dest-dir", &site).arg(&book).run()?;
@@ -219,6 +228,8 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
 fn check(site: &Path) -> Result<usize> {
     let mut pages = BTreeMap::new();
     collect(site, &mut pages)?;
+    // Its fragments are states.
+    pages.remove(&site.join(EXPLORER));
     let headings: BTreeMap<_, BTreeSet<_>> = pages
         .iter()
         .map(|(path, text)| (path.clone(), values(text, " id=\"").collect()))
