@@ -1,4 +1,4 @@
-# Node: the package, and for each platform a package with the library; npm installs the one that fits.
+# Node: the package, and for each platform a package with the library; npm installs the one that fits. And the package for pages.
 . dist/pack/common.sh
 node_arch() { case $1 in x86_64) echo x64 ;; aarch64) echo arm64 ;; esac; }
 pack() { npm pack --silent --ignore-scripts --pack-destination "$OUT" "./$1"; }
@@ -29,3 +29,10 @@ jq --arg version "$VERSION" '.optionalDependencies = ([("arm64", "x64") as $cpu 
 pack orbgate
 koffi=$(jq --raw-output '.packages["node_modules/koffi"].version' orbgate/package-lock.json)
 made "$OUT/orbgate-$VERSION.tgz" orbgate-capi wasm32-unknown-unknown "pkg:npm/koffi@$koffi"
+
+# The module that answers questions, as a package of its own for pages.
+cp -r "$ROOT/crates/orbgate-wasm/npm" orbgate-wasm
+cp "$ROOT"/LICENSE-* "$ROOT/crates/orbgate-wasm/README.md" orbgate-wasm
+cp "$BUILT/orbgate_questions.wasm" orbgate-wasm/orbgate_wasm.wasm
+pack orbgate-wasm
+made "$OUT/orbgate-wasm-$VERSION.tgz" orbgate-wasm wasm32-unknown-unknown

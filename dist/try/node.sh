@@ -26,6 +26,21 @@ url=$(asked $guide)
 (cd project && prints "401 403 200" node ../dist/try/protect.mjs "$url" read:orbs node service.mjs)
 try --omit=optional orbgate node
 [ ! -e project/node_modules/koffi ]
+# The package for pages.
+rm -rf project && mkdir project
+echo '{ "private": true }' > project/package.json
+(cd project && npm install --ignore-scripts --no-audit --no-fund --prefer-offline "$DIST/node/orbgate-wasm-$VERSION.tgz")
+cat > project/questions.mjs << 'PROGRAM'
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Orbgate } from "orbgate-wasm";
+
+const module = readFileSync(fileURLToPath(import.meta.resolve("orbgate-wasm/orbgate_wasm.wasm")));
+const orbgate = new Orbgate(await WebAssembly.compile(module));
+const engine = orbgate.load(readFileSync("policy/external.yaml", "utf8"));
+console.log(engine.ask("reach", { token: { kind: "user", scopes: "read:orbs" } }).allowed.map(({ route }) => route).join(", "));
+PROGRAM
+prints "GET /api/v1/external/orbs, GET /api/v1/external/orbs/offers" node project/questions.mjs
 for arch in ${ARCHES//$(uname -m)/}; do
     # npm has Node itself for each processor: the oldest that the package is for.
     folder=$HOME_OF_DIST/node-$(cpu "$arch")
