@@ -1,7 +1,7 @@
 // The decision: what it is and why, and what would have made it another one.
 import type { About, Explanation } from "./protocol.js";
 import type { Call } from "./state.js";
-import { type Places, charge, why } from "./words.js";
+import { type Places, charge, upper, why } from "./words.js";
 
 interface Properties {
   explained: Explanation | null;
@@ -64,7 +64,7 @@ export function Decision({ explained, other, about, call, places, busy, reveal, 
             {explained.near.map(({ route, location: at, why: reason, meant }) => (
               <li>
                 <button class="link" onClick={() => reveal(at.line, at.column)}><code>{route}</code></button>
-                <span>: <Ticked text={reason} />. </span>
+                <p><Ticked text={upper(reason)} />.</p>
                 {meant !== null && <button onClick={() => change({ ...call, target: meant })}>Use <code>{meant}</code></button>}
               </li>
             ))}
