@@ -51,7 +51,7 @@ const MOST_COLOURED = 2_000_000;
 export interface Editor {
   text(): string;
   replace(text: string): void;
-  /** Marks the errors and findings of a text, with the fixes of some. */
+  /** Marks the errors and findings of these contents, with the fixes of some. */
   mark(text: string, read: Read, fixes: readonly Fix[]): void;
   fix(fix: Fix): void;
   light(line: number | null): void;

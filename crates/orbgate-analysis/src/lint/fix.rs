@@ -20,7 +20,7 @@ const TRIED: usize = 8;
 pub struct Fix<'f> {
     /// The finding.
     pub finding: &'f Finding,
-    /// The change, as an imperative with input in backticks.
+    /// The change in the imperative, with input in backticks.
     pub title: String,
     /// The bytes of the file that the edit replaces.
     pub span: Span<usize>,
