@@ -87,14 +87,21 @@ class Page(HTMLParser):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
+        self._is_broken = False
         self.feed(page)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._is_broken = tag == "wbr"
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+        # A text goes on where it may be broken.
+        if self._is_broken:
+            self.texts[-1] += data
+        else:
+            self.texts.append(data)
+        self._is_broken = False
 
 
 def check_harmless(page: str) -> Page:

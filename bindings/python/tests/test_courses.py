@@ -194,7 +194,7 @@ def test_with_most_of_the_times_the_words_hold_wherever_the_other_calls_are() ->
     assert (row.calls, row.without_time, row.course, row.looks_like) == (100, 10, STEADY, "misconfigured client")
     # The time of 40 of the 90, and of 50 of them.
     assert row.half_least_seconds // DAY == 12 and row.half_seconds // DAY == 15
-    assert ">100 calls lacked write; no other call of this caller carried it; in all" in made.html
+    assert ">100 calls lacked write; no other call of this caller carried it; the first" in made.html
     assert ">12 days 13 hours to 15 days 19 hours from 1970-01-16 02:50:54 on (10 without a time)<" in made.html
     assert LIMITS in made.html
     # Half of the calls are as many as these.

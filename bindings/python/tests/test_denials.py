@@ -106,9 +106,9 @@ def test_what_denied_calls_look_like() -> None:
         # From the first of 24 calls to the last, one each half an hour, and both of their seconds.
         "48 calls lacked write; no other call",
         "11 hours 31 minutes from",
-        "makes 15 calls to 2 routes of the other policy alone: GET /v2/things/{id}, GET /v2/offers",
+        "makes 15 calls to 2 routes that only the other policy has: GET /v2/things/{id}, GET /v2/offers",
         "tries at least 64 different paths in 100 calls, 30 of them malformed",
-        f"Denied calls: {made.figures.denied:,}; look like something: {48 + 15 + 100:,}; of the other {9 + 48 + 500:,} nothing is said.",
+        f"Denied calls: {made.figures.denied:,}, of which {48 + 15 + 100:,} look like those of a probe or of a misconfigured or stale client. The other {9 + 48 + 500:,} aren't flagged.",
     ):
         assert said in text, said
     assert "hidden" not in text
@@ -133,8 +133,8 @@ def test_a_client_that_lacks_several_scopes_is_told_of_each() -> None:
     assert {row.caller: row.caller_lacks for row in made.figures.denials.groups} == {"cron": 4, "other": 1, None: 1}
     text = html.unescape(" ".join(Page(made.html).texts))
     assert text.count("; in all, this caller lacked 4 scopes or a user's token for them") == 3
-    assert text.count("; no other call of this caller carried it; in all, this caller lacked 1 scope or a user's token for it") == 1
-    assert text.count("; in all, calls without a caller lacked 1 scope or a user's token for it") == 1
+    # Of a caller that lacks one scope, the sentence has said so.
+    assert text.count("; in all, ") == 3 and text.count("; no other call of this caller carried it; the first at") == 1
     rows = made.figures.denials.groups.where(lambda row: row.caller == "cron")
     assert {(row.scope, row.looks_like) for row in rows} == {("a", "misconfigured client"), ("b", "misconfigured client"), ("c", "misconfigured client"), ("d", None)}
 
@@ -169,10 +169,10 @@ def test_a_caller_with_several_tokens_lacks_only_what_none_of_them_has() -> None
     }  # fmt: skip
     text = html.unescape(" ".join(Page(made.html).texts))
     for said in (
-        "24 calls had no user's token for write; 24 other calls of this caller had one with it; in all",
-        "24 calls lacked write; 48 other calls of this caller carried it; in all",
-        "for write; no other call of this caller had one with it; in all, this caller lacked 1 scope or a user's token for it",
-        "24 calls lacked write; in all, calls without a caller lacked 1 scope",
+        "24 calls had no user's token for write; 24 other calls of this caller had one with it; the first at",
+        "24 calls lacked write; 48 other calls of this caller carried it; the first at",
+        "for write; no other call of this caller had one with it; the first at",
+        "24 calls lacked write; the first at",
         "11 hours 1 minute from 2026-11-02 00:00:00 on",
         "What tokens of no known kind carry is left out: 24 calls.",
     ):
@@ -206,7 +206,7 @@ def test_no_time_on_the_page_contradicts_its_course(whole: int) -> None:
 def test_without_another_policy_nobody_is_stale() -> None:
     made = report(pa.Table.from_pylist(LOG), NEW)
     assert of(made.figures.denials.groups, "aged")[1:3] == ("unknown paths", None) and of(made.figures.denials.groups, "aged").looks_like is None
-    assert "nothing can be said of older versions" in made.html
+    assert "Stale clients can be recognised only with `base`" in made.html
 
 
 def test_without_times_nobody_is_steady() -> None:
@@ -358,7 +358,9 @@ def test_what_was_dropped_makes_a_lower_bound() -> None:
     assert (row.paths_in_hour, row.paths_in_hour_is_exact) == (2, True)
 
 
-def test_a_misconfigured_client_has_the_time_of_its_last_call() -> None:
+def test_a_misconfigured_client_has_the_times_of_its_first_and_last_call() -> None:
+    """Since when, and whether it stopped: the log goes on for ten hours."""
     log = calls("cron", 20, "POST", "/v2/items", 3_600)
     text = html.unescape(report(pa.Table.from_pylist([*log, *calls("other", 30, "GET", "/v2/items", 3_600)]), NEW).html)
-    assert "in all, this caller lacked 1 scope or a user's token for it; the last call was at 2026-11-02 19:00:00" in text
+    assert "20 calls lacked write; no other call of this caller carried it; the first at 2026-11-02 00:00:00, the last at 2026-11-02 19:00:00, 10 hours before the log's end" in text
+    assert "cron lacks write in 20 calls, from 2026-11-02 00:00 to 2026-11-02 19:00, the last 10 hours before the log's end." in text

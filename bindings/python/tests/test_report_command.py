@@ -152,7 +152,7 @@ def test_the_command_writes_the_page(capsys: pytest.CaptureFixture[str], tmp_pat
     # Standard input has no name, and the same bytes.
     assert b"1,500 denied" in again.stdout and out.read_text(encoding="utf-8") == same.html.replace(
         "access.log <", "standard input <"
-    ).replace("<code>columns=", "<code>format=access, columns=")
+    ).replace("<code>column caller=user", "<code>format=access</code>, <code>column caller=user")
 
 
 def test_the_command_says_what_went_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -70,12 +70,12 @@ def test_what_is_left_out_is_said() -> None:
     listed = re.findall(r"<caption[^>]*>(.*?)</caption>(.*?)</div>", made.html, re.DOTALL)
     said = {name: [re.sub("<.*?>", "", text).strip() for text in re.findall('class="more">(.*?)</p>', rows)] for name, rows in listed}
     assert all(bool(said[name]) == (rows.count("<tr") - 1 > 8) for name, rows in listed)
-    assert said["Callers denied most"] == ["Show all 25 rows, and 6 more in the table callers_counts of a bundle"] and said["Calls by reason"] == []
+    assert said["Callers denied most"] == ["Show all 25 rows, and 6 more in the table callers_counts of a bundle (how to get it)"] and said["Calls by reason"] == []
     assert said["Scopes that denied calls lacked"] == [f"Show all {len(made.figures.scopes.missing)} rows"]
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     assert tiles["Unknown scopes"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Flagged callers"] == ("1", "1 probe, from 1 group of denied calls")
-    assert tiles["Changed decisions"] == ("0", "compared with the other policy: 0 allowed here that the other policy denies, 0 denied here that it allows")
+    assert tiles["Changed decisions"] == ("0", "against the other policy: 0 only allowed here, 0 only denied here")
     words = " ".join(Page(made.html).texts)
     for mark in ("steady where half", "a burst where", "uneven between", "“–” is", "“…” where", "“At least” is", "“(no route)” where"):
         assert mark in words

@@ -60,7 +60,9 @@ def only(font: str, folder: Path) -> dict[str, str]:
     for path in found:
         shutil.copy(path, folder / "fonts")
     config = folder / "fonts.conf"
-    config.write_text(f"<fontconfig><dir>{folder / 'fonts'}</dir><cachedir>{folder / 'cache'}</cachedir></fontconfig>")
+    # As on a desktop, the system's font is a sans serif.
+    sans = f"<match><test name='family'><string>system-ui</string></test><edit name='family' mode='prepend' binding='strong'><string>{font} Sans</string></edit></match>"
+    config.write_text(f"<fontconfig><dir>{folder / 'fonts'}</dir><cachedir>{folder / 'cache'}</cachedir>{sans}</fontconfig>")
     return {**os.environ, "FONTCONFIG_FILE": str(config)}
 
 
@@ -167,8 +169,9 @@ def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
         assert diagnostic in found
 
 
-def test_a_large_log_has_a_page_that_is_read_to_its_end(tmp_path: Path) -> None:
-    """Hundreds of groups of denials, and a probe among them: ten screens and 3,000 words without what is folded in."""
+@pytest.mark.parametrize("font", FONTS)
+def test_a_large_log_has_a_page_that_is_read_to_its_end(font: str, tmp_path: Path) -> None:
+    """Hundreds of groups of denials, a probe among them, and all sections: ten screens and 3,000 words without what is folded in."""
     routes, draw = POLICY.routes(), random.Random(7)
     scopes = sorted({route.scope for route in routes if route.scope is not None})
     held = {f"svc-{at:03}": draw.sample(scopes, draw.randrange(3, 9)) for at in range(460)}
@@ -180,9 +183,13 @@ def test_a_large_log_has_a_page_that_is_read_to_its_end(tmp_path: Path) -> None:
     rows += [("scan-1", "GET", f"/admin/{name}", [], 404, 9 * 86_400 + 60 * at) for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
     names = ("caller", "method", "target", "scopes", "served_status", "time")
     log = [{"kind": "user", **dict(zip(names, row)), "scopes": " ".join(row[3]), "time": start + timedelta(seconds=row[5])} for row in sorted(rows, key=lambda row: row[5])]
-    made = report(pa.Table.from_pylist(log), POLICY)
-    assert len(made.figures.denials.groups) > 468
-    frames, _ = look(made.html, tmp_path, "Liberation")
+    # Unread rows, a warning, and another policy.
+    log += [{**log[0], "method": None}, *({**log[0], "kind": "-"} for _ in range(40))]
+    other = Policy.from_yaml(POLICY.text.decode().replace("name: external", "name: the older one").replace("- GET /keys\n", "- GET /keys\n          - GET /keys/old\n"))
+    log += [{**log[0], "caller": "printer", "target": "/api/v1/external/keys/old", "scopes": "read:keys openid", "time": start + timedelta(hours=at)} for at in range(200)]
+    made = report(pa.Table.from_pylist(log), POLICY, base=other)
+    assert len(made.figures.denials.groups) > 468 and {"unread_rows", "warnings", "stale_client", "changes"} < {row.kind for row in made.figures.findings}
+    frames, _ = look(made.html, tmp_path, font)
     assert frames[0]["width"] == 1280 and frames[0]["height"] <= 10 * 800
     seen = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<details.*?</details>|<tr class=\"rest\">.*?</tr>", " ", made.html, flags=re.DOTALL)
     assert len(re.sub("<[^>]*>", " ", seen).split()) <= 3_000

@@ -34,7 +34,8 @@ LOOKED = {**CALL, "target": "/", "scopes": "look"}
 
 def page(*calls: dict[str, Any], policy: Policy = POLICY, **options: Any) -> str:
     schema = pa.schema([(name, pa.timestamp("us") if name == "time" else pa.int64() if name == "served_status" else pa.string()) for name in CALL])
-    return report(pa.Table.from_pylist(list(calls), schema), policy, **options).html
+    # Long routes may be broken after each `/`.
+    return report(pa.Table.from_pylist(list(calls), schema), policy, **options).html.replace("<wbr>", "")
 
 
 def words(made: str) -> str:
@@ -114,9 +115,9 @@ def test_a_sign_says_when_its_calls_were_made() -> None:
         [found] = because.findall(page(*calls, *others, base=old))
         return html.unescape(found).partition(": GET /v1/items/{id}")[2].partition("; the server")[0]
 
-    assert said(*aged) == "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 23:00:00"
+    assert said(*aged) == "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 23:00:00, 28 days 1 hour before the log's end"
     never, far = {**aged[0], "time": None}, {**aged[0], "time": datetime(1970, 1, 1)}
-    assert said(*aged, never, far).endswith("; the first at 1970-01-01 00:00:00, the last at 2026-11-02 23:00:00 (1 without a time; some far from all other times)")
+    assert said(*aged, never, far).endswith("; the first at 1970-01-01 00:00:00, the last at 2026-11-02 23:00:00 (1 without a time; some far from all other times), 28 days 1 hour before the log's end")
     assert because.findall(page(*[{**call, "time": None} for call in aged], base=old))[0].endswith("{id}; the server served 24 of these calls")
     tried = [{**CALL, "target": f"/{chr(97 + at)}", "time": START + timedelta(minutes=at)} for at in range(25)]
     assert "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 00:24:00; the server served 25" in because.findall(page(*tried))[0]
@@ -195,6 +196,49 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     assert [tuple(row) for row in found.answered] == [("served", 1, 0, 1), ("redirected", 1, 0, 1), ("refused", 2, 0, 2), ("unclear", 2, 0, 2)]
 
 
+def test_a_policy_without_amounts_has_the_served_calls_in_its_tile() -> None:
+    answered = [{**ASKED, "served_status": status} for status in (200, 200, 403)]
+    assert "Consume orbs 3 75.0% of all, of which the server served 2 " in words(page(*answered, LOOKED, policy=SHOP))
+    assert "Consume orbs 1 50.0% of all Unused" in words(page({**ASKED, "served_status": None}, {**LOOKED, "served_status": None}, policy=SHOP))
+
+
+def test_options_are_whole_so_that_they_can_be_given_again() -> None:
+    """A long mapping of columns was cut in its middle."""
+    order = ("method", "target", "kind", "scopes", "time", "caller", "served_status")
+    names = {name: f"request.context.authorizer.{name}_of_the_gateway" for name in order}
+    table = pa.Table.from_pylist([{names[name]: value for name, value in CALL.items()}])
+    made = report(table, POLICY, columns=names).html
+    options = re.search(r'<dd class="options">(.*?)</dd>', made)
+    assert options and re.sub("<[^>]*>", "", options[1]) == ", ".join(f"column {name}={of_log}" for name, of_log in names.items())
+    assert options[1].count("<code>") == len(names)
+
+
+def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut() -> None:
+    other = Policy.from_yaml("{orbgate: 1, name: the older one, apis: {}}")
+    rows = [{**CALL, "caller": f"app {at}", "scopes": ""} for at in range(9)]
+    made = page(*rows, base=other, top=3)
+    assert f"Other policy the older one {other.digest}" in words(made) and "Other policy" not in words(page(CALL))
+    # Each table that is cut, and has all its rows in a bundle, links to the sentence about it.
+    cut = re.findall(r'<p class="more">([^<]*)(.*?)</p>', made)
+    assert len(cut) > 3 and all(('<a href="#bundle">' in link) is ("of a bundle" in said) for said, link in cut)
+    assert '<p id="bundle">' in made and "with --bundle evidence.zip , or with bundle() in Python" in words(made)
+
+
+def test_long_routes_are_broken_after_a_slash() -> None:
+    """`/files/213/n` and `ame` were in two lines."""
+    made = report(pa.Table.from_pylist([CALL]), POLICY).html
+    assert "GET /<wbr>api/<wbr>v1/<wbr>external/<wbr>orbs</td>" in made
+    assert report(pa.Table.from_pylist([LOOKED]), SHOP).html.count("<wbr>") == 0
+
+
+def test_one_orb_is_no_orbs() -> None:
+    prices = [Policy.from_yaml(f"{{orbgate: 1, apis: {{shop: {{base_path: '', scopes: {{buy: {{orbs: {price}, routes: [POST /buy]}}}}}}}}}}") for price in (1, 2)]
+    made = words(page(BOUGHT, policy=prices[0], base=prices[1]))
+    assert "allow, 2 orbs allow, 1 orb POST /buy" in made
+    # The verdict tells which differences these are.
+    assert "The other policy decides 1 call differently: 0 allowed here that it denies, 0 denied here that it allows, 1 allowed by both with other orbs." in made
+
+
 def test_orbs_of_served_and_refused_calls_are_apart() -> None:
     """Two calls that the server refused "consumed 24 orbs"."""
     of_status: dict[Any, str] = {200: "served", 304: "served", 401: "refused", 403: "refused", 404: "unknown", 302: "unknown", 500: "unknown", None: "unknown"}
@@ -245,10 +289,12 @@ def test_policies_that_differ_in_orbs_alone_are_not_said_to_differ_in_access() -
     costlier = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {ask: {orbs: true, routes: [POST /ask]}, buy: {orbs: 5, routes: [POST /buy]}, look: {orbs: false, routes: [GET /]}}}}")
     none = {**LOOKED, "target": "/none"}
     said = "0 allowed here that the other policy denies, 0 denied here that it allows, 2 allowed by both with other orbs"
-    assert words(page(BOUGHT, BOUGHT, ASKED, none, policy=SHOP, base=costlier)).count(said) == 2
+    made = words(page(BOUGHT, BOUGHT, ASKED, none, policy=SHOP, base=costlier))
+    assert said in made and "2 against the other policy: 0 only allowed here, 0 only denied here, 2 with other orbs" in made
     other = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {more: {orbs: true, routes: [GET /none]}, look: {orbs: false, routes: [GET /]}}}}")
     said = "0 allowed here that the other policy denies, 0 denied here that it allows, 1 denied by both for another reason"
-    assert words(page(LOOKED, none, policy=SHOP, base=other)).count(said) == 2
+    made = words(page(LOOKED, none, policy=SHOP, base=other))
+    assert said in made and "1 against the other policy: 0 only allowed here, 0 only denied here, 1 denied for another reason" in made
 
 
 def test_shares_are_of_the_rows_that_were_read(tmp_path: Path) -> None:

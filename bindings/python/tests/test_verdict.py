@@ -39,8 +39,8 @@ LACKING = {"method": "POST", "caller": "cron", "served_status": 403}
 KINDS: dict[str, tuple[str, int, str, Any, dict[str, Any]]] = {
     "served_though_denied": ("high", 3, "3 calls were served although the policy denies them: to POST /items, with status 200, first in row 41.", calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
     "refused_though_allowed": ("medium", 1, "1 call was rejected although the policy allows it: to GET /items, with status 403, first in row 41.", calls((40, {}), (1, {"served_status": 403})), {}),
-    "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls.", calls((40, {}), (12, LACKING)), {}),
-    "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls, from 2026-11-02 00:00 to 2026-11-02 22:00, the last 1 hour 24 minutes before the log's end.", calls((40, {}), (12, LACKING)), {}),
+    "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has, from 2026-11-02 00:00 to 2026-11-02 21:49, the last 1 hour 34 minutes before the log's end.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "changes": ("medium", 11, "The other policy decides 11 calls differently: 0 allowed here that it denies, 11 denied here that it allows.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "unread_rows": ("medium", 2, "2 rows of 42 could not be read, so the results may be incomplete.", calls((40, {}), (2, {"method": None})), {}),
     "warnings": ("medium", 1, "How the log was read may be wrong: No status of HTTP: 1 value of `served_status`, the first in row 41: `9`.", calls((40, {}), (1, {"served_status": 9})), {}),
@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[str, int, str, Any, dict[str, Any]]] = {
     "unknown_scopes": ("low", 1, "1 scope in valid tokens is not in the policy.", calls((40, {"scopes": "look openid"})), {}),
 }
 PROBING = [{**GOOD, "target": f"/{name}", "caller": "10.0.0.9", "served_status": 404, "time": START + timedelta(seconds=at)} for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
-KINDS["probe"] = ("high", 1, "1 caller looks like a probe: 10.0.0.9 tried 26 unknown paths in 26 calls.", pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
+KINDS["probe"] = ("high", 1, "1 caller looks like a probe: 10.0.0.9 tried 26 unknown paths in 26 calls, on 2026-11-02 00:00.", pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,6 +63,22 @@ def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str) -> No
     first_screen = made.html.partition('<dl class="tiles">')[0]
     assert html.escape(sentence, quote=False) in first_screen.replace("&#39;", "'") and f">{found.section}</a>" in first_screen
     assert f"<h2>{found.section}</h2>" in made.html and found.action in html.unescape(first_screen)
+
+
+def test_a_client_without_a_user_s_token_does_not_lack_a_scope() -> None:
+    """The advice was to grant the scope that it holds."""
+    policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}}}}}")
+    [found] = report(calls((40, {}), (12, {"kind": "organisation", "caller": "lab", "served_status": 403})), policy).figures.findings.where(lambda row: row.kind == "misconfigured_client")
+    assert found.sentence.startswith("1 caller looks like a misconfigured client: lab has no user's token for look in 12 calls, from")
+    assert found.action == "Let the client use a user's token, or stop the client from making these calls."
+
+
+def test_a_warning_in_the_verdict_is_a_whole_sentence() -> None:
+    """It was cut in its middle, between the value and the remedy."""
+    made = report(calls((40, {}), (2, {"kind": "a. very. long. kind, of which there is none in any policy."})), SHOP)
+    [found] = made.figures.findings.where(lambda row: row.kind == "warnings")
+    assert found.sentence == "How the log was read may be wrong: Of no known kind, and so decided as with an invalid token: 2 calls of 42 with a value, as `a. very. long. kind, of which there is none in any policy.`."
+    assert "A kind is `user` or `organisation`" in made.html.partition('<section class="warnings"')[2]
 
 
 def test_every_kind_of_finding_is_tested() -> None:

@@ -199,5 +199,5 @@ def outcome(decision: dict[str, Any]) -> str:
         return f"deny: {decision['reason']}"
     if not decision["consumes"]:
         return "allow"
-    amount = "orbs" if decision["amount"] is None else f"{decision['amount']} orbs"
+    amount = "orbs" if decision["amount"] is None else f"{decision['amount']} {'orb' if decision['amount'] == 1 else 'orbs'}"
     return f"allow, {amount}{' or bonus orbs' if decision['bonus_allowed'] else ''}"

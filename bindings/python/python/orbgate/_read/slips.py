@@ -27,6 +27,10 @@ ALIKE = rf"(?i)^\s*({'|'.join(KINDS)})\s*$"
 SLIPS = (
     Slip("kind", ALIKE, "With a kind in other letters or among spaces, and so decided as with an invalid token", WORDS),
     Slip("kind", "^$", "With an empty kind, and so decided as with an invalid token", "A call without a token has no kind: `null`, or nothing at all."),
+    Slip(
+        "kind", r"^\s*-\s*$", "With `-` as kind, and so decided as with an invalid token",
+        "If it stands for no value, as in the JSON logs of API gateways, write `null`, or nothing at all: then these calls have no token.",
+    ),
     Slip("kind", "", "Of no known kind, and so decided as with an invalid token", WORDS),
     Slip("scopes", r"^\[", "With a list written as text for scopes", SPACES),
     Slip("scopes", ",", "With commas in the scopes", SPACES),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,14 @@ from .._count.served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from .._count.text import NO_CALLER
 from .._number import number
 from .._rows import Rows
-from .courses import SHORTEST
-from .denials import MISCONFIGURED, PATHS, PROBE, STALE
+from .courses import SHORTEST, second_of
+from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE
 from .figures import Finding
-from .numbers import HIGH, LEVELS, LOW, MEDIUM, bound, shown
+from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, shown
 
 if TYPE_CHECKING:
     from .denials import Denied
-    from .figures import Figures
+    from .figures import Changes, Figures
 
 # The sections that have the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
@@ -59,19 +60,38 @@ def _clients(found: Figures) -> Iterator[Finding]:
     is_exact = found.denials.is_exact
     if probes := rows[PROBE]:
         first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
-        served = f"; the server served {number(first.served_though_denied, 'call')} of them" if first.served_though_denied else ""
-        tried = f"{_who(first)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{served}"
+        served = f"; the server served {number(first.served_though_denied)} of them" if first.served_though_denied else ""
+        tried = f"{_who(first)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{_when(first)}{served}"
         yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}.", "Find out who this is; block the caller unless its base path is only wrong.", CAUSES)
     if lacking := rows[MISCONFIGURED]:
         first = lacking[0]
-        lacked = f"{_who(first)} lacks {shown(first.scope)} in {bound(first.calls, first.is_exact, 'call')}"
+        lacked = "lacks" if first.pattern == MISSING_SCOPE else "has no user's token for"
+        example = f"{_who(first)} {lacked} {shown(first.scope)} in {bound(first.calls, first.is_exact, 'call')}{_when(first)}{_end(first, found)}"
         callers = _callers(lacking)
-        sentence = f"{_look_like(callers, is_exact, MISCONFIGURED, 'misconfigured clients')}: {lacked}."
-        yield Finding(MEDIUM, "misconfigured_client", len(callers), is_exact, sentence, "Grant the scope, or stop the client from making these calls.", CAUSES)
+        sentence = f"{_look_like(callers, is_exact, MISCONFIGURED, 'misconfigured clients')}: {example}."
+        patterns = {row.pattern for row in lacking}
+        actions = [action for pattern, action in ((MISSING_SCOPE, "grant the scope"), (OTHER_KIND, "let the client use a user's token")) if pattern in patterns]
+        yield Finding(MEDIUM, "misconfigured_client", len(callers), is_exact, sentence, f"{', or '.join(actions).capitalize()}, or stop the client from making these calls.", CAUSES)
     if stale := rows[STALE]:
         first, callers = stale[0], _callers(stale)
-        sentence = f"{_look_like(callers, is_exact, STALE, 'stale clients')}: {_who(first)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has."
+        sentence = f"{_look_like(callers, is_exact, STALE, 'stale clients')}: {_who(first)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{_when(first)}{_end(first, found)}."
         yield Finding(MEDIUM, "stale_client", len(callers), is_exact, sentence, "Update the client to the routes of this policy.", CAUSES)
+
+
+def _when(row: Denied) -> str:
+    """When the first and the last of these calls were made, which are days if the log has no times of day."""
+    if row.first is None or row.last is None:
+        return ""
+    first, last = (f"{time:%Y-%m-%d}" if row.paths_in_hour is None else f"{time:%Y-%m-%d %H:%M}" for time in (row.first, row.last))
+    return f", on {first}" if first == last else f", from {first} to {last}"
+
+
+def _end(row: Denied, found: Figures) -> str:
+    """How long before the log's end the last of these calls was made: the client may have been corrected since."""
+    end = found.times.last
+    if row.paths_in_hour is None or row.last is None or end is None or row.last > end:
+        return ""
+    return f", the last {before(second_of(row.last), second_of(end))}"
 
 
 def _callers(rows: Sequence[Denied]) -> list[str | None]:
@@ -91,10 +111,15 @@ def _changes(found: Figures) -> Iterator[Finding]:
     changes = found.changes
     if changes is None or not changes.calls:
         return
-    said = f"{number(changes.newly_allowed)} allowed here that it denies, {number(changes.newly_denied)} denied here that it allows"
-    calls = number(changes.calls, "call")
-    sentence = f"The other policy decides {calls} differently: {said}."
+    sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes, 'it')}."
     yield Finding(MEDIUM, "changes", changes.calls, True, sentence, "Check that each change is intended before you deploy this policy.", CHANGED)
+
+
+def directions(found: Changes, other: str = "the other policy") -> str:
+    """Which policy allows what the other one denies, and what else differs."""
+    said = f"{number(found.newly_allowed)} allowed here that {other} denies, {number(found.newly_denied)} denied here that it allows"
+    said += f", {number(found.otherwise_charged)} allowed by both with other orbs" if found.otherwise_charged else ""
+    return f"{said}, {number(found.otherwise_denied)} denied by both for another reason" if found.otherwise_denied else said
 
 
 def _log(found: Figures) -> Iterator[Finding]:
@@ -106,14 +131,16 @@ def _log(found: Figures) -> Iterator[Finding]:
     if log.unread:
         rows = number(log.unread, "row")
         of_all = f"{rows} of {number(found.calls + log.unread)} could not be read"
-        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results may be incomplete.", "Correct what the section lists, and read the log again.", UNREAD)
+        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results may be incomplete.", "Find out what these rows are: correct them and read the log again, or accept them with --tolerate.", UNREAD)
     if log.warnings:
-        rest = f"; {number(len(log.warnings) - 1)} more" if len(log.warnings) > 1 else ""
-        yield Finding(MEDIUM, "warnings", len(log.warnings), True, f"How the log was read may be wrong: {shown(log.warnings[0], MOST_OF_A_WARNING)}{rest}", "Read the warnings before you rely on the numbers.", WARNINGS)
+        first = FIRST_SENTENCE.match(log.warnings[0])
+        rest = f"; and {number(len(log.warnings) - 1, 'more warning')}" if len(log.warnings) > 1 else ""
+        yield Finding(MEDIUM, "warnings", len(log.warnings), True, f"How the log was read may be wrong: {shown(first[1] if first else log.warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
 
 
-# A warning may name a column of any length.
+# A warning may name a column of any length. Its other sentences are remedies, and the section has them.
 MOST_OF_A_WARNING = 200
+FIRST_SENTENCE = re.compile(r"((?:`[^`]*`|[^`])+?)(?:\. |\.?$)")
 
 
 def _scopes(found: Figures) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from .._number import number
 
 # How severe a finding is, from the most severe on.
 LEVELS = HIGH, MEDIUM, LOW = "high", "medium", "low"
+UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 # How many rows a table of the page has at most, unless another number is given.
 TOP = 25
 # A longer text is cut in its middle: its end often says most.
@@ -70,6 +71,20 @@ def short_routes(names: Sequence[str]) -> list[str]:
         common += 1
     prefix = "/".join(paths[0][:common]) if common > 1 else ""
     return [name.replace(prefix, "…", 1) if prefix else name for name in names]
+
+
+def before(last: int, end: int) -> str:
+    """How long before the end of a log something was last seen, in two units, rounded down; both are seconds.
+
+    >>> before(32_400, 86_400 * 2 + 46_799), before(7, 7)
+    ("2 days 3 hours before the log's end", "at the log's end")
+    """
+    rest = end - last
+    said = []
+    for name, unit in UNITS:
+        count, rest = divmod(rest, unit)
+        said += [number(count, name)] if count else []
+    return f"{' '.join(said[:2])} before the log's end" if said else "at the log's end"
 
 
 def period(first: datetime | None, last: datetime | None) -> str:

@@ -22,7 +22,7 @@ from .denials import RULES
 from .findings import checked
 from .numbers import TOP, bound, period, share, shown
 from .sections import sections
-from .sections.parts import anchor, directions
+from .sections.parts import anchor
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -34,10 +34,14 @@ if TYPE_CHECKING:
 FIRST_FILES, MOST_FILES = 10, 400
 # How many findings are seen at once.
 FIRST_FINDINGS = 5
+# An option is whole, unless a column's name is longer than any that is meant.
+MOST_OF_AN_OPTION = 2_000
 # A warning may name a column of any length.
 MOST_OF_A_WARNING = 400
 
 
+# Code of so many characters is never broken: `wide` in the template.
+SHORT = 20
 LONG = re.compile(r"\d{1,3}(?:,\d{3}){3,}")
 
 
@@ -59,6 +63,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["parts"] = _parts
     style = (files(__package__) / "page.css").read_text("utf-8")
     # A log can contain anything, so the page may load or run nothing but this style.
     digest = b64encode(sha256(style.encode()).digest()).decode()
@@ -75,7 +80,9 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         folded_rows=_row_range(found.log.files[FIRST_FILES:MOST_FILES]),
         more_files=max(0, len(found.log.files) - MOST_FILES),
         more_rows=_row_range(found.log.files[MOST_FILES:]),
-        arguments=_arguments(found, top),
+        options=_options(found, top),
+        changes=found.changes,
+        base_name=shown(found.changes.base_name or "without a name") if found.changes else "",
         findings=found.findings[:FIRST_FINDINGS],
         more_findings=found.findings[FIRST_FINDINGS:],
         checked=[] if found.findings else checked(found),
@@ -104,12 +111,21 @@ def _row_range(files: Sequence[LogFile]) -> str:
     return f"row {number(rows[0])}" if rows[0] == rows[-1] else f"rows {number(rows[0])} to {number(rows[-1])}"
 
 
-def _arguments(found: Figures, top: int) -> str:
-    """How the log was said to be read and shown, as it can be said again."""
-    shown_rows = None if top == TOP else top
-    given = {**found.log.arguments, "top": shown_rows}
-    said = [f"{name}={argument(value)}" for name, value in given.items() if value is not None]
-    return ", ".join(map(shown, said))
+def _options(found: Figures, top: int) -> list[str]:
+    """How the log was read and shown, each option and each column whole, so that it can be given again."""
+    given = {**found.log.arguments, "top": None if top == TOP else top}
+    said = []
+    for name, value in given.items():
+        if isinstance(value, dict):
+            said += [f"column {column}={of_log}" for column, of_log in value.items()]
+        elif value is not None:
+            said.append(f"{name}={argument(value)}")
+    return [shown(option, MOST_OF_AN_OPTION) for option in said]
+
+
+def _parts(code: str) -> Markup:
+    """A long route or target, which may go on in the next line after each `/`, and not in the middle of a word."""
+    return Markup(escape(code).replace("/", Markup("/<wbr>"))) if len(code) > SHORT else escape(code)
 
 
 def _breakable(text: str) -> Markup:
@@ -124,6 +140,8 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     if not found.calls:
         return (calls, *_proved(found.properties))
     orbs = f"{share(found.consuming, found.calls)} of all"
+    if found.served.calls and found.consuming:
+        orbs += f", of which the server served {number(found.orbs.total.served_calls)}"
     if found.amount:
         served = f", of which served {number(found.orbs.total.served_orbs)}" if found.served.calls else ""
         orbs = f"would be charged {number(found.amount, 'orb')}{served}"
@@ -178,7 +196,9 @@ def _changed(found: Figures) -> Sequence[Tile]:
     changes = found.changes
     if changes is None:
         return []
-    return [Tile("Changed decisions", number(changes.calls), f"compared with the other policy: {directions(changes)}")]
+    others = f", {number(changes.otherwise_charged)} with other orbs" if changes.otherwise_charged else ""
+    others += f", {number(changes.otherwise_denied)} denied for another reason" if changes.otherwise_denied else ""
+    return [Tile("Changed decisions", number(changes.calls), f"against the other policy: {number(changes.newly_allowed)} only allowed here, {number(changes.newly_denied)} only denied here{others}")]
 
 
 def _flagged(found: Figures) -> Sequence[Tile]:

@@ -52,7 +52,7 @@ def callers(found: Figures, top: int) -> Section:
     what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "for": NAME}
     tables = [
         parts.table("Callers denied most", columns, rows, top, len(denied), "callers_counts"),
-        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials), "callers_denials"),
+        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials), "callers_denials")._replace(is_folded=True),
     ]
     charts = _over_time(found) or parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
     return Section(name, finding, charts, tables)

@@ -10,7 +10,7 @@ from ..._count.text import NO_CALLER
 from ..._number import number
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, Series, timeline
-from ..findings import CHANGED, SERVER
+from ..findings import CHANGED, SERVER, directions
 from ..numbers import bound, short_routes, share, shown
 from ..served import CALLERS
 from ..spans import Span
@@ -64,7 +64,7 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
     if callers:
         tables.append(parts.table("Calls served or refused otherwise, by caller", {"caller": CODE, **both}, callers, top, len(found.callers), "served_callers"))
     if times:
-        tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times)))
+        tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times))._replace(is_folded=len(times) > 1))
     charts = []
     if unit is not None and len(found.times) > 1:
         numbers = [(row.served_though_denied, row.refused_though_allowed) for row in found.times]
@@ -86,7 +86,7 @@ def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Se
         return Section(name, f"Decided alike by {base}: {number(calls, 'call')}, all of them.", [], [])
     finding = (
         f"Decided otherwise than by {base}: {number(found.calls)} of {number(calls, 'call')}, "
-        f"{share(found.calls, calls)}; {parts.directions(found)}."
+        f"{share(found.calls, calls)}; {directions(found)}."
     )
     rows = [
         (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target, row.detail))
@@ -149,7 +149,8 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"denied mostly for": NAME}
     name = "Calls by route"
-    return Section("Routes", finding, parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached), also=also), [parts.table(name, columns, rows, top, source="decisions_routes")])
+    charts = parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached), also=also)
+    return Section("Routes", finding, charts, [parts.table(name, columns, rows, top, source="decisions_routes")._replace(is_folded=bool(charts))])
 
 
 def times(found: Figures, top: int) -> Section:

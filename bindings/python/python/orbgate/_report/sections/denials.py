@@ -10,7 +10,7 @@ from ..._number import number
 from ..courses import LIMITS, RULE as COURSES, Period, second_of
 from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS
 from ..findings import CAUSES
-from ..numbers import bound, share, shown
+from ..numbers import UNITS, before, bound, share, shown
 from . import parts
 from .parts import CODE, NAME, NUMBER, WORDS, Section, Table
 
@@ -24,7 +24,6 @@ CAPTIONS = {PROBE: "Callers that look like a probe", MISCONFIGURED: "Callers tha
 MOST_REASONS = 3
 # And how many of a group's first rows are named; a bundle has more.
 MOST_ROWS = 3
-UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def told_apart(found: Figures, top: int) -> Section:
@@ -33,8 +32,9 @@ def told_apart(found: Figures, top: int) -> Section:
         return Section(name, "No call was denied.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
     calls = sum(row.calls for row in told)
-    said = f"look like something: {bound(calls, found.denials.is_exact)}; of the other {number(found.denied - calls)} nothing is said"
-    finding = f"Denied calls: {number(found.denied)}; {said if calls else 'none of them looks like something that is told apart'}."
+    finding = f"Denied calls: {number(found.denied)}; no caller looks like a probe or a misconfigured client."
+    if calls:
+        finding = f"Denied calls: {number(found.denied)}, of which {bound(calls, found.denials.is_exact)} look like those of a probe or of a misconfigured or stale client. The other {number(found.denied - calls)} aren't flagged."
     definitions = (
         f"{parts.BY_POLICY} {'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
@@ -46,7 +46,7 @@ def told_apart(found: Figures, top: int) -> Section:
     if bounds := sum(row.pattern == UNKNOWN_PATHS and row.looks_like is None and row.paths >= PROBED_PATHS and not row.paths_in_hour_is_exact for row in rows):
         finding += f" How many paths came within an hour is a lower bound in {number(bounds, 'group')}, of which calls have no time or came far out of order."
     if found.changes is None:
-        finding += " The log was compared with no other policy, so nothing can be said of older versions."
+        finding += " Stale clients can be recognised only with `base`, the policy that they were made for."
     period = None if found.times.first is None or found.times.last is None else Period(second_of(found.times.first), second_of(found.times.last))
     tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, period, found.denials.is_exact, top)) is not None]
     listed = [
@@ -54,7 +54,9 @@ def told_apart(found: Figures, top: int) -> Section:
         for row in rows[:top]
     ]
     what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
-    return Section(name, finding, [], [*tables, parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows), "denials_groups")], definitions=definitions)
+    groups = parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows), "denials_groups")
+    # Flagged callers are its first rows.
+    return Section(name, finding, [], [*tables, groups._replace(is_folded=bool(tables))], definitions=definitions)
 
 
 def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exact: bool, top: int) -> Table | None:
@@ -81,13 +83,14 @@ def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
 def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
     calls = bound(row.calls, row.is_exact, "call")
     if row.looks_like == MISCONFIGURED:
-        before = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
+        other = f", of which the other policy allows {number(row.base_allowed)}" if row.base_allowed else ""
         lacked = f"lacked {shown(row.scope)}" if row.pattern == MISSING_SCOPE else f"had no user's token for {shown(row.scope)}"
         who, them = "calls without a caller" if row.caller is None else "this caller", "it" if row.caller_lacks == 1 else "them"
-        all_lacked = f"in all, {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
-        return f"{calls} {lacked}{before}{_carried(row)}; {all_lacked}{_stopped(row, period)}"
+        is_all = row.caller_lacks == 1 and is_exact
+        all_lacked = "" if is_all else f"; in all, {who} lacked {bound(row.caller_lacks, is_exact, 'scope')} or a user's token for {them}"
+        return f"{calls} {lacked}{other}{_carried(row)}{all_lacked}{_when(row, period)}{_end(row, period)}"
     if row.looks_like == STALE:
-        return f"makes {calls} to {number(len(row.routes), 'route')} of the other policy alone: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, period)}"
+        return f"makes {calls} to {number(len(row.routes), 'route')} that only the other policy has: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, period)}{_end(row, period)}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
     return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed) if row.malformed else 'none'} of them malformed{rapid}{most}{_when(row, period)}"
@@ -108,10 +111,11 @@ def _common(row: Denied) -> str:
     return "malformed" if row.malformed == row.calls else f"{row.pattern}, {number(row.malformed)} malformed"
 
 
-def _stopped(row: Denied, period: Period | None) -> str:
-    """When the last call was made that was counted: the client may have been corrected since."""
-    is_known = row.last is not None and period is not None
-    return f"; the last {'call' if row.is_exact else 'that was counted'} was at {_time(row.last)[: 10 if row.paths_in_hour is None else None]}" if is_known else ""
+def _end(row: Denied, period: Period | None) -> str:
+    """How long before the log's end the last of them was made: the client may have been corrected since."""
+    if row.last is None or period is None or row.paths_in_hour is None or second_of(row.last) > period.last:
+        return ""
+    return f", {before(second_of(row.last), period.last)}"
 
 
 def _when(row: Denied, period: Period | None) -> str:

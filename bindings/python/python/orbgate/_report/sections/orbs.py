@@ -24,6 +24,11 @@ COLUMNS = {
     "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown", "served_calls": "calls served", "served_unstated": "unstated served",
     "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls unstated",
 }
+STATED = "Stated orbs are the amounts in the policy. An unstated call consumes orbs, but the policy has no amount for it."
+BY_RESPONSE = (
+    "Served, refused and unknown follow from the server's status: below 300 and 304 is served, 401, 403 and 405 are refused, and any other, or none, is unknown. "
+    "An invoice for served calls has the orbs served, and an amount of the service's own for each unstated call that was served."
+)
 ALWAYS = "orbs", "served_orbs", "base_orbs"
 
 
@@ -40,7 +45,8 @@ def orbs(found: Figures, top: int) -> Section:
         finding += _left_out(of)
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], [])
-    return Section(name, finding, _charts(of, unit), _tables(of, unit, found.served.calls > 0, top))
+    definitions = f"{STATED}{f' {BY_RESPONSE}' if found.served.calls else ''}"
+    return Section(name, finding, _charts(of, unit), _tables(of, unit, found.served.calls > 0, top), definitions=definitions)
 
 
 def _sum(of: Charged, has_statuses: bool) -> str:
@@ -137,17 +143,21 @@ def _tables(of: Orbs, unit: Unit | None, has_statuses: bool, top: int) -> list[T
     callers = [(parts.caller(row.caller), *numbers(row, row.is_exact)) for row in of.callers[:top]]
     tables = [
         parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top, source="orbs_routes"),
-        parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top, source="orbs_scopes"),
+        # A scope's orbs are the sum of those of its routes.
+        parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top, source="orbs_scopes")._replace(is_folded=True),
         parts.table("Orbs by caller", {"caller": CODE, **columns}, callers, top, len(of.callers), "orbs_callers"),
     ]
     if unit is not None:
         times = [(unit.label(row.start), *numbers(row)) for row in of.times if row.calls or row.base_calls]
-        tables.append(parts.table("Orbs over time", {"from (UTC)": NAME, **columns}, times, len(times)))
+        tables.append(parts.table("Orbs over time", {"from (UTC)": NAME, **columns}, times, len(times))._replace(is_folded=len(of.times) > 1))
     return tables
 
 
 def _is_shown(name: str, total: Charged, has_statuses: bool) -> bool:
     """Whether a number has a column: a column of zeros says no more than the sentence above it."""
+    if name in ("base_calls", "base_unstated") and total.base_orbs:
+        # The sentence has their sums, and a bundle all of them.
+        return False
     of_policy = {"base": bool(total.base_calls), "served": has_statuses, "refused": has_statuses, "unknown": has_statuses}
     # Without any amount, all calls are unstated.
     is_of_amounts = name.endswith(("orbs", "unstated"))

@@ -17,7 +17,7 @@ from ..numbers import bound, share, shown
 if TYPE_CHECKING:
     from ..._terms import Detail, Reason
     from ..denials import Denied
-    from ..figures import CallerCount, Changes, Figures, Outcome, RouteCount
+    from ..figures import CallerCount, Figures, Outcome, RouteCount
     from ..orbs import RouteOrbs
 
 NO_ROUTE = "(no route)"
@@ -33,8 +33,9 @@ BY_POLICY = "Denied means denied by this policy, decided anew for each call, wha
 
 # From more rows on a table says how many it has, and folds in all but the first ones.
 FEW_ROWS, SEEN = 8, 5
-# In characters: how wide half of a page is, what lies between two columns, and from where on a cell is broken.
-HALF_A_PAGE, GAP, WIDEST_CELL = 71, 2, 40
+# In characters: how wide half of a page is, what lies between two columns, and from where on a cell is broken, and how wide a
+# cell of words is that has two or three lines.
+HALF_A_PAGE, GAP, WIDEST_CELL, FEW_WORDS = 71, 2, 40, 20
 
 
 class Chart(NamedTuple):
@@ -58,20 +59,25 @@ class Chart(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table of columns, each with what it has; `more` is how many rows it leaves out, and `source` the table of a bundle that has all of them."""
+    """A table of columns, each with what it has; `more` is how many rows it leaves out, and `source` the table of a bundle that has all of them.
+
+    It is folded if a chart or another table of the section shows the same numbers.
+    """
 
     caption: str
     columns: dict[str, str]
     rows: Sequence[Sequence[str]]
     more: int
     source: str = ""
+    is_folded: bool = False
 
     @property
     def is_broad(self) -> bool:
         """Whether half of a wide page is too narrow for it."""
         # A name of a column may be broken, a name in a cell may not.
         heads = (max(map(len, name.split())) for name in self.columns)
-        columns = zip(heads, *([min(len(cell), WIDEST_CELL) for cell in row] for row in self.rows[: len(self.rows) - self.folded]))
+        rows = self.rows[: len(self.rows) - self.folded]
+        columns = zip(heads, *(map(_width, row, self.columns.values()) for row in rows))
         width: int = sum(max(column) for column in columns)
         return width > HALF_A_PAGE - GAP * len(self.columns)
 
@@ -103,6 +109,11 @@ class Section(NamedTuple):
     def anchor(self) -> str:
         """Where links to it go."""
         return anchor(self.name)
+
+
+def _width(cell: str, kind: str) -> int:
+    """How wide a cell of a column is, in characters."""
+    return FEW_WORDS if kind == WORDS and FEW_WORDS < len(cell) <= 3 * FEW_WORDS else min(len(cell), WIDEST_CELL)
 
 
 def anchor(name: str) -> str:
@@ -153,13 +164,6 @@ def table(
 ) -> Table:
     """A table of the first rows; `count` is how many there are, if that is more than are given."""
     return Table(caption, columns, rows[:top], max(0, (len(rows) if count is None else count) - top), source)
-
-
-def directions(found: Changes) -> str:
-    """Which policy allows what the other one denies, and what else differs."""
-    said = f"{number(found.newly_allowed)} allowed here that the other policy denies, {number(found.newly_denied)} denied here that it allows"
-    said += f", {number(found.otherwise_charged)} allowed by both with other orbs" if found.otherwise_charged else ""
-    return f"{said}, {number(found.otherwise_denied)} denied by both for another reason" if found.otherwise_denied else said
 
 
 def denied(allowed: int, denied: int) -> str:
