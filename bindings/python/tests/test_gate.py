@@ -168,7 +168,7 @@ def test_a_websocket_is_decided_as_its_handshake() -> None:
         ({"RAW_URI": ORBS}, 200),
         ({"REQUEST_URI": f"{ORBS}?a=b"}, 200),
         ({"RAW_URI": ORBS, "REQUEST_URI": ORBS}, 200),
-        ({"RAW_URI": ORBS, "SCRIPT_NAME": "/api/v1", "PATH_INFO": "/external/orbs"}, 200),
+        ({"RAW_URI": ORBS, "SCRIPT_NAME": "/api/v1", "PATH_INFO": "/external/orbs"}, 404),
         ({}, 500),
         ({"RAW_URI": ORBS, "REQUEST_URI": "/api/v1/external/account"}, 500),
         ({"RAW_URI": ORBS, "PATH_INFO": "/api/v1/external/account"}, 400),

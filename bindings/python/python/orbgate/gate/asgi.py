@@ -44,8 +44,8 @@ class GateMiddleware:
     does that, such as `orbgate.gate.django`. Around any other application, only the request as received is decided:
     call `allowed(scope).compare(…)` where that application dispatches, and `gate.check_routes` when it starts.
 
-    `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it. `check` is
-    called when the server starts.
+    `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it. A request with
+    any other gets a 404. `check` is called when the server starts.
     """
 
     def __init__(
@@ -75,31 +75,28 @@ class GateMiddleware:
             await deny(answer, status, scope["type"], send)
             return
         found = scope["orbgate"] = self.gate.allowed(answer, method, target or b"")
-        if not (self._is_guarded(scope, found) or self.is_compared):
+        app, router = find(self.app)
+        if router is None:
+            app, router = find(scope.get("app"))
+        # FastAPI sets its own, which isn't the caller's.
+        own: str = "" if router is None else getattr(scope.get("app", app), "root_path", "")
+        root_path: str = own or scope.get("root_path", "")
+        if root_path != (own or self.root_path):
+            self.gate.warn("requests are refused: the server's root path is `%s`, and the gate was given `%s` as `root_path`", root_path, self.root_path)
+            answer = found.compare(method, scope["path"], "")
+            await deny(answer, answer.status, scope["type"], send)
+            return
+        if router is not None:
+            guard(router)
+            is_part = root_path and f"{scope['path']}/".startswith(f"{root_path}/")
+            found._routers[id(router)] = root_path if is_part else "", root_path
+        elif not self.is_compared:
             found._note()
         try:
             await self.app(scope, receive, send)
         finally:
             # Something other than a route has responded.
             found._note()
-
-    def _is_guarded(self, scope: _Scope, found: Allowed) -> bool:
-        """Whether this wraps Starlette's router, which then compares."""
-        app, router = find(self.app)
-        if router is None:
-            app, router = find(scope.get("app"))
-        if router is None:
-            return False
-        guard(router)
-        # FastAPI sets its own, which isn't the caller's.
-        own: str = getattr(scope.get("app", app), "root_path", "")
-        root_path: str = own or scope.get("root_path", "")
-        if root_path in ("", own, self.root_path):
-            is_part = root_path and f"{scope['path']}/".startswith(f"{root_path}/")
-            found._routers[id(router)] = root_path if is_part else "", root_path
-        else:
-            self.gate.warn("requests are refused: the server's root path is `%s`, and the gate was given `%s` as `root_path`", root_path, self.root_path)
-        return True
 
     def _report_unseen(self, outer: Any) -> None:
         """A Starlette router called this middleware, so nothing protects the router's own routes."""

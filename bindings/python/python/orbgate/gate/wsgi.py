@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
-from . import Allowed, Gate, decided
+from . import Allowed, Answer, Gate, decided
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,11 +41,15 @@ class GateMiddleware:
     With `is_compared`, the application compares its route with the decision, as `orbgate.gate.flask` and
     `orbgate.gate.django` make it do. Around any other application, only the request as received is decided: call
     `allowed(environ).compare(…)` where that application dispatches, and `gate.check_routes` when it starts.
+
+    `script_name` is the server's, if the policy's templates begin with it. A request with any other `SCRIPT_NAME` gets a
+    404, because an application that reads only `PATH_INFO` would handle another path than the decided one.
     """
 
-    def __init__(self, app: Callable[..., Iterable[bytes]], gate: Gate, *, is_compared: bool = False) -> None:
+    def __init__(self, app: Callable[..., Iterable[bytes]], gate: Gate, *, script_name: str = "", is_compared: bool = False) -> None:
         self.app = app
         self.gate = gate
+        self.script_name = script_name
         self.is_compared = is_compared
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -54,13 +58,17 @@ class GateMiddleware:
         answer = self.gate._ask(method, target or "", _headers(environ))
         if not answer:
             self.gate._note(answer, method, target or "")
-            status = HTTPStatus(answer.status or 403)
-            if target is None and status != 403:
-                # Not the caller's error. If every denial is a bare 403, so is this one.
-                status = HTTPStatus.INTERNAL_SERVER_ERROR
-            start_response(f"{status.value} {status.phrase}", [*answer.headers, ("Content-Length", "0")])
-            return [b""]
+            # Not the caller's error. If every denial is a bare 403, so is this one.
+            status = 500 if target is None and answer.status != 403 else answer.status
+            return _deny(answer, status, start_response)
         found = environ["orbgate"] = self.gate.allowed(answer, method, target or "")
+        script_name: str = environ.get("SCRIPT_NAME", "")
+        if script_name != self.script_name:
+            self.gate.warn(
+                "requests are refused: their `SCRIPT_NAME` is `%s`, and the gate was given `%s` as `script_name`", script_name, self.script_name
+            )
+            answer = found.compare(method, _path(environ), "")
+            return _deny(answer, answer.status, start_response)
         if not self.is_compared:
             found._note()
         try:
@@ -84,6 +92,12 @@ class GateMiddleware:
             self.gate.warn("requests are refused: something outside the gate has changed the path")
             return ""
         return target
+
+
+def _deny(answer: Answer, status: int | None, start_response: Callable[..., Any]) -> list[bytes]:
+    line = HTTPStatus(status or 403)
+    start_response(f"{line.value} {line.phrase}", [*answer.headers, ("Content-Length", "0")])
+    return [b""]
 
 
 def _path(environ: dict[str, Any]) -> str:
