@@ -77,7 +77,8 @@ def oldest(session: nox.Session) -> None:
     """Frameworks in the oldest versions that the gate is for, in the oldest Python; `everything` has the newest of both."""
     installed(session)
     session.install("--only-binary", ":all:", "pytest>=8", *OLDEST_FRAMEWORKS)
-    tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", "tests/test_gate_frameworks.py"
+    files = [f"tests/test_gate_{name}.py" for name in ("frameworks", "dispatch", "django")]
+    tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *files
     session.run("python", *tests, env={"PYTHONDONTWRITEBYTECODE": "1"})
 
 

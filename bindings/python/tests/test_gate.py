@@ -510,6 +510,46 @@ def test_any_framework_compares_where_it_dispatches() -> None:
 
 
 @pytest.mark.once
+def test_gunicorn_with_a_header_for_the_script_name(tmp_path: Path) -> None:
+    pytest.importorskip("gunicorn")
+    (tmp_path / "inside.py").write_text(
+        "from orbgate import Policy\n"
+        "from orbgate.gate.wsgi import GateMiddleware\n"
+        "from test_gate import USERS, World\n"
+        "world = World(Policy.from_yaml(USERS))\n"
+        "def application(environ, start_response):\n"
+        "    start_response('200 OK', [('Content-Length', '0')])\n"
+        "    return [b'']\n"
+        "app = GateMiddleware(application, world.gate)\n"
+        "with open('bearer', 'wb') as file:\n"
+        "    file.write(world.headers('read:a')[1][1])\n",
+        encoding="utf-8",
+    )
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    tests = str(Path(__file__).parent)
+    command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--pythonpath", tests, "--preload", "inside:app"]
+    server = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        bearer = (tmp_path / "bearer").read_text()
+        statuses = []
+        for more in ({}, {"SCRIPT_NAME": "/users"}):
+            connection = HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", "/users/export", headers={"Authorization": bearer, **more})
+            statuses.append(connection.getresponse().status)
+            connection.close()
+        assert statuses == [200, 404]
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.mark.once
 def test_the_guide_runs_as_it_is_written(root: Path, tmp_path: Path) -> None:
     """From the installed package alone: a service, an issuer, and three answers."""
     pytest.importorskip("fastapi")

@@ -1,18 +1,206 @@
-"""Where a framework dispatches: prefixes that disguise a path."""
+"""Where a framework dispatches: public routes and preflights, prefixes, hosts and applications inside routes."""
 
-import subprocess
-import sys
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from orbgate import Policy
-from orbgate.gate import asgi, wsgi
+from orbgate.gate import RoutesDiffer, asgi, wsgi
 from test_gate import USERS, World, call, call_wsgi, service
+from test_gate_frameworks import REWRITES, applications
 
 pytestmark = pytest.mark.once
 
+ORIGIN = "https://app.example"
+PUBLIC = ["GET /docs", "GET /openapi.json", "GET /healthz"]
+PREFLIGHT = [(b"host", b"a"), (b"origin", ORIGIN.encode()), (b"access-control-request-method", b"GET")]
 MISROUTED = "orbgate_misrouted_total GET /users/{id} "
+
+
+def preflights(**options: Any) -> World:
+    return World(Policy.from_yaml(USERS), cors_preflight="pass", **options)
+
+
+def test_a_preflight_runs_only_a_starlette_handler_for_options() -> None:
+    from fastapi import APIRouter, FastAPI
+    from orbgate.gate.starlette import protect
+    from starlette.applications import Starlette
+    from starlette.endpoints import HTTPEndpoint
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Mount, Route
+
+    ran: list[str] = []
+
+    async def handler(request: Any) -> Any:
+        ran.append(request.method)
+        return PlainTextResponse("")
+
+    class Own(HTTPEndpoint):
+        async def get(self, request: Any) -> Any:
+            raise AssertionError
+
+        async def options(self, request: Any) -> Any:
+            return await handler(request)
+
+    class Shared(HTTPEndpoint):
+        async def get(self, request: Any) -> Any:
+            return await handler(request)
+
+        options = get
+
+    class Dispatches(Own):
+        async def dispatch(self) -> None:
+            await super().dispatch()
+
+    class Awaits(Own):
+        def __await__(self) -> Any:
+            return super().__await__()
+
+    class Application:
+        """An ASGI application, which takes all methods."""
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            ran.append(scope["method"])
+            await PlainTextResponse("")(scope, receive, send)
+
+    def fastapi(*methods: str, is_plain: bool = False, endpoint: Any = handler) -> Any:
+        app, router = FastAPI(), APIRouter()
+        if is_plain:
+            router.add_route("/users/{id}", endpoint, methods=list(methods) or None)
+        else:
+            router.add_api_route("/users/{id}", endpoint, methods=list(methods), response_model=None)
+        app.include_router(router)
+        return app
+
+    def starlette(endpoint: Any = handler, *methods: str) -> Any:
+        return Starlette(routes=[Route("/users/{id}", endpoint, methods=list(methods) or None)])
+
+    async def of_fastapi(id: str) -> str:
+        ran.append("OPTIONS")
+        return id
+
+    table: list[tuple[Any, bool]] = [
+        (starlette(), False),
+        (starlette(handler, "GET", "OPTIONS"), False),
+        (starlette(handler, "OPTIONS"), True),
+        (starlette(Own), True),
+        (starlette(Own, "OPTIONS", "GET"), False),
+        (starlette(Shared), False),
+        (starlette(Dispatches), False),
+        (starlette(Awaits), False),
+        (starlette(Application()), False),
+        (starlette(Application(), "OPTIONS"), True),
+        (Starlette(routes=[Mount("/users", routes=[Route("/{id}", handler, methods=["OPTIONS"])])]), True),
+        (Starlette(routes=[Mount("/users", routes=[Route("/{id}", Application())])]), False),
+        (fastapi("OPTIONS", endpoint=of_fastapi), True),
+        (fastapi("GET", "OPTIONS", endpoint=of_fastapi), False),
+        (fastapi("OPTIONS", is_plain=True), True),
+        (fastapi(is_plain=True, endpoint=Own), True),
+        (fastapi(is_plain=True, endpoint=Shared), False),
+    ]
+    for number, (app, is_for_options) in enumerate(table):
+        ran.clear()
+        world = preflights()
+        protect(app, world.gate)
+        status = call(app, "/users/7", PREFLIGHT, method="OPTIONS")[0]
+        assert (status, ran) == ((200, ["OPTIONS"]) if is_for_options else (404, [])), number
+        counted = "allow public_route" if is_for_options else "deny no_route"
+        assert (world.counted[f"orbgate_decisions_total {counted} "], len(world.audit)) == (1, 1), number
+        assert call(app, "/users/7", world.headers("read:a"), method="OPTIONS")[0] == 405, number
+
+    # A route that is declared for OPTIONS isn't a preflight.
+    world = preflights(public=["OPTIONS /status/{id}"])
+    app = Starlette(routes=[Route("/status/{id}", handler, methods=["GET", "OPTIONS"])])
+    app.add_middleware(asgi.GateMiddleware, gate=world.gate)
+    assert call(app, "/status/7", PREFLIGHT, method="OPTIONS")[0] == 200
+
+
+def test_a_preflight_runs_only_a_flask_view_for_options() -> None:
+    import flask
+    from flask.views import MethodView, View
+    from orbgate.gate.flask import allowed, protect
+
+    ran: list[str] = []
+
+    def view(id: str) -> str:
+        ran.append(flask.request.method)
+        allowed(flask.request)
+        return id
+
+    class Own(MethodView):
+        def get(self, id: str) -> str:
+            raise AssertionError
+
+        def options(self, id: str) -> str:
+            return view(id)
+
+    class Shared(MethodView):
+        def get(self, id: str) -> str:
+            return view(id)
+
+        options = get
+
+    class Dispatches(Own):
+        def dispatch_request(self, **given: Any) -> Any:
+            return super().dispatch_request(**given)
+
+    class Plain(View):
+        methods = ("GET", "OPTIONS")
+
+        def dispatch_request(self, **given: str) -> str:
+            return view(**given)
+
+    table: list[tuple[dict[str, Any], int, list[str]]] = [
+        ({"view_func": view}, 200, []),
+        ({"view_func": view, "methods": ["GET", "OPTIONS"]}, 404, []),
+        ({"view_func": view, "methods": ["OPTIONS"]}, 200, ["OPTIONS"]),
+        ({"view_func": view, "methods": ["GET", "OPTIONS"], "provide_automatic_options": True}, 200, []),
+        ({"view_func": Own.as_view("own")}, 200, ["OPTIONS"]),
+        ({"view_func": Shared.as_view("shared")}, 404, []),
+        ({"view_func": Dispatches.as_view("dispatches")}, 404, []),
+        ({"view_func": Plain.as_view("plain")}, 404, []),
+    ]
+    for number, (options, status, expected) in enumerate(table):
+        ran.clear()
+        app, world = flask.Flask("service"), preflights()
+        app.add_url_rule("/users/<id>", "user", **options)
+        protect(app, world.gate)
+        headers = {"Origin": ORIGIN, "Access-Control-Request-Method": "GET"}
+        assert (app.test_client().options("/users/7", headers=headers).status_code, ran) == (status, expected), number
+        assert len(world.audit) == 1
+
+
+def test_a_preflight_of_another_framework_is_compared_as_one() -> None:
+    world = preflights()
+    answer = world.gate.answer("OPTIONS", "/users/7", PREFLIGHT)
+    assert answer and answer.preflight
+    for only_options in (False, True):
+        found = world.gate.allowed(answer, "OPTIONS", "/users/7")
+        compared = found.compare("OPTIONS", "/users/7", "/users/{id}", only_options=only_options)
+        assert (bool(compared), compared.status) == ((True, None) if only_options else (False, 404))
+        assert not found.compare("OPTIONS", "/users/7", "", only_options=only_options)
+    # A router that names only the template doesn't tell which methods the handler takes.
+    assert world.gate.answer("OPTIONS", "/users/7", PREFLIGHT, lambda: "/users/{id}").status == 404
+    assert world.gate.answer("GET", "/users/7", world.headers("read:a"), lambda: "/users/{id}")
+
+
+def test_cors_middleware_of_starlette_answers_preflights() -> None:
+    from orbgate.gate.starlette import protect
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.cors import CORSMiddleware
+    from starlette.routing import Route
+
+    async def handler(request: Any) -> Any:
+        raise AssertionError("it must not run")
+
+    app = Starlette(routes=[Route("/users/{id}", handler)], middleware=[Middleware(CORSMiddleware, allow_origins=[ORIGIN])])
+    world = preflights()
+    protect(app, world.gate)
+    status, headers, _ = call(app, "/users/7", PREFLIGHT, method="OPTIONS")
+    assert (status, headers[b"access-control-allow-origin"]) == (200, ORIGIN.encode())
+    assert call(app, "/nowhere", PREFLIGHT, method="OPTIONS")[0] == 401
 
 
 def test_a_script_name_from_elsewhere_disguises_no_path() -> None:
@@ -36,49 +224,6 @@ def test_a_script_name_from_elsewhere_disguises_no_path() -> None:
             assert world.counted[MISROUTED] == (status == 404) and len(world.audit) == 1
 
 
-def test_gunicorn_with_a_header_for_the_script_name(tmp_path: Path) -> None:
-    import socket
-    import time
-    from http.client import HTTPConnection
-
-    pytest.importorskip("gunicorn")
-    (tmp_path / "inside.py").write_text(
-        "from orbgate import Policy\n"
-        "from orbgate.gate.wsgi import GateMiddleware\n"
-        "from test_gate import USERS, World\n"
-        "world = World(Policy.from_yaml(USERS))\n"
-        "def application(environ, start_response):\n"
-        "    start_response('200 OK', [('Content-Length', '0')])\n"
-        "    return [b'']\n"
-        "app = GateMiddleware(application, world.gate)\n"
-        "with open('bearer', 'wb') as file:\n"
-        "    file.write(world.headers('read:a')[1][1])\n",
-        encoding="utf-8",
-    )
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    tests = str(Path(__file__).parent)
-    command = [sys.executable, "-m", "gunicorn", "--bind", f"127.0.0.1:{port}", "--pythonpath", tests, "--preload", "inside:app"]
-    server = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
-        bearer = (tmp_path / "bearer").read_text()
-        statuses = []
-        for more in ({}, {"SCRIPT_NAME": "/users"}):
-            connection = HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("GET", "/users/export", headers={"Authorization": bearer, **more})
-            statuses.append(connection.getresponse().status)
-            connection.close()
-        assert statuses == [200, 404]
-    finally:
-        server.terminate()
-        server.wait(30)
-
-
 def test_a_root_path_from_elsewhere_disguises_no_path() -> None:
     """Daphne takes `root_path` from a header, for example. An application might use only the rest of the path."""
     for expected, root_path, status in [("", "/users", 404), ("/other", "/users", 404), ("/users", "/users", 200), ("/users", "", 404), ("", "", 200)]:
@@ -90,3 +235,204 @@ def test_a_root_path_from_elsewhere_disguises_no_path() -> None:
     world = World(Policy.from_yaml(USERS))
     app = asgi.GateMiddleware(service, world.gate)
     assert call(app, "/users/7", world.headers("read:a"), root_path="/users", type="websocket", method=None)[0] == 1008
+
+
+def test_a_route_of_one_host_is_not_the_decided_one() -> None:
+    from fastapi import APIRouter, FastAPI, routing
+    from orbgate.gate.starlette import protect
+    from starlette.applications import Starlette
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Host, Mount, Route, Router
+
+    def handler(name: str) -> Any:
+        async def of(request: Any) -> Any:
+            return PlainTextResponse(name)
+
+        return of
+
+    def routes() -> list[Any]:
+        return [Host("admin.internal", app=Router([Route("/users/{id}", handler("admin"))])), Route("/users/{id}", handler("public"))]
+
+    def included() -> Any:
+        app, router = FastAPI(), APIRouter()
+        router.routes += routes()
+        app.include_router(router)
+        return app
+
+    apps: dict[str, Any] = {"a host": lambda: Starlette(routes=routes()), "below a mount": lambda: Starlette(routes=[Mount("", routes=routes())])}
+    if hasattr(routing, "_IncludedRouter"):
+        # Older versions can't include hosts.
+        apps["included"] = included
+    for how, made in apps.items():
+        for policy, public in [(USERS, []), (USERS.replace("users", "orders"), ["GET /users/{id}"])]:
+            world = World(Policy.from_yaml(policy), public=public)
+            with pytest.raises(RoutesDiffer) as raised:
+                protect(made(), world.gate)
+            assert raised.value.undeclared == [("GET //admin.internal/users/{id}", None)], how
+            app = made()
+            app.add_middleware(asgi.GateMiddleware, gate=world.gate)
+            (_, bearer) = world.headers("read:a")
+            credentials = [] if public else [bearer]
+            status, _, body = call(app, "/users/7", [(b"host", b"admin.internal"), *credentials])
+            assert (status, body) == (404, b""), how
+            assert call(app, "/users/7", [(b"host", b"a"), *credentials])[2] == b"public"
+
+
+@pytest.mark.parametrize("by", ["subdomain", "host"])
+def test_a_flask_rule_of_one_host_is_not_the_decided_one(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import flask
+    from orbgate.gate.flask import check, protect
+
+    def application(**options: Any) -> Any:
+        matches: dict[str, Any] = {"subdomain_matching": True} if by == "subdomain" else {"host_matching": True, "static_host": "example.com"}
+        app = flask.Flask("service", **matches)
+        app.config["SERVER_NAME"] = "example.com"
+        app.add_url_rule("/users/<id>", "admin", lambda id: "admin", **options)
+        if by == "subdomain":
+            app.add_url_rule("/users/<id>", "public", lambda id: "public")
+        return app
+
+    options = {"subdomain": "admin"} if by == "subdomain" else {"host": "admin.example.com"}
+    world = World(Policy.from_yaml(USERS))
+    with pytest.raises(RoutesDiffer) as raised:
+        check(application(**options), world.gate)
+    assert raised.value.undeclared == [(f"GET //{next(iter(options.values()))}/users/{{id}}", None)]
+    # Rules that are added after the check.
+    app = application(**options)
+    with monkeypatch.context() as patch:
+        patch.setattr(app.url_map, "iter_rules", lambda: iter([]))
+        protect(app, world.gate)
+    bearer = {"Authorization": world.headers("read:a")[1][1].decode()}
+    assert app.test_client().get("/users/7", headers=bearer, base_url="http://admin.example.com").status_code == 404
+    if by == "subdomain":
+        assert app.test_client().get("/users/7", headers=bearer, base_url="http://example.com").get_data() == b"public"
+
+
+def test_an_application_as_an_endpoint_is_compared() -> None:
+    from fastapi import FastAPI
+    from orbgate.gate.starlette import protect
+    from starlette.applications import Starlette
+    from starlette.middleware.cors import CORSMiddleware
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Mount, Route, Router
+
+    async def handler(request: Any) -> Any:
+        return PlainTextResponse("")
+
+    def inner(*paths: str) -> list[Any]:
+        return [Route(path, handler) for path in paths]
+
+    both = inner("/users/export", "/users/{id}")
+    table: list[tuple[str, list[Any], str]] = [
+        ("an application", [Route("/users/{id}", Starlette(routes=both))], "export"),
+        ("a router", [Route("/users/{id}", Router(routes=both))], "export"),
+        ("FastAPI", [Route("/users/{id}", FastAPI(routes=both, openapi_url=None))], "export"),
+        ("a middleware", [Route("/users/{id}", CORSMiddleware(Starlette(routes=both)))], "export"),
+        ("every path", [Route("/{rest:path}", Starlette(routes=both))], "export"),
+        ("a mount", [Mount("/users", routes=[Route("/{id}", Starlette(routes=inner("/export", "/{id}")))])], "export"),
+        ("nothing", [Route("/users/{id}", Starlette(routes=inner("/users/{id}")))], ""),
+    ]
+    for how, routes, undeclared in table:
+        world = World(Policy.from_yaml(USERS))
+        app = Starlette(routes=routes)
+        if undeclared:
+            with pytest.raises(RoutesDiffer) as raised:
+                protect(app, world.gate)
+            assert raised.value.undeclared == [("GET /users/export", "GET /users/{id}")], how
+            app = Starlette(routes=routes)
+            app.add_middleware(asgi.GateMiddleware, gate=world.gate)
+        else:
+            protect(app, world.gate)
+        assert call(app, "/users/7", world.headers("read:a"))[0] == 200, how
+        assert call(app, "/users/export", world.headers("read:a"))[0] == (404 if undeclared else 200), how
+
+
+def test_health_checks_documentation_and_preflights_of_fastapi_need_no_token() -> None:
+    from fastapi import FastAPI, Request
+    from fastapi.middleware.cors import CORSMiddleware
+    from orbgate.gate.starlette import protect
+
+    def application() -> Any:
+        app = FastAPI()
+        app.add_middleware(CORSMiddleware, allow_origins=["https://app.example"])
+
+        @app.get("/users/{id}")
+        def user(id: str) -> str:
+            return id
+
+        @app.get("/healthz")
+        def health(request: Request) -> str | None:
+            return asgi.allowed(request).public_template
+
+        return app
+
+    world, app = World(Policy.from_yaml(USERS), public=PUBLIC, cors_preflight="pass"), application()
+    protect(app, world.gate)
+    assert "security" not in app.openapi()["paths"]["/healthz"]["get"]
+    for target in ("/docs", "/openapi.json", "/healthz"):
+        assert call(app, target, [(b"host", b"a")])[0] == 200, target
+        assert world.counted.pop("orbgate_decisions_total allow public_route ") == 1
+    assert call(app, "/healthz", [(b"authorization", b"Bearer nonsense")])[2] == b'"/healthz"'
+    assert call(app, "/healthz", [], method="HEAD")[0] == 401
+    assert call(app, "/redoc", [(b"host", b"a")])[0] == 401
+    status, headers, _ = call(app, "/users/7", PREFLIGHT, method="OPTIONS")
+    assert (status, headers[b"access-control-allow-origin"]) == (200, b"https://app.example")
+    assert call(app, "/nowhere", PREFLIGHT, method="OPTIONS")[0] == 401
+    assert {json.loads(line)["reason"] for line in world.audit[:3]} == {"public_route"}
+
+    # Without the options, all of them need one; a route that is not declared doesn't start.
+    closed = World(Policy.from_yaml(USERS))
+    with pytest.raises(RoutesDiffer, match="GET /healthz"):
+        protect(application(), closed.gate)
+
+
+@pytest.mark.parametrize("name", REWRITES)
+def test_a_request_of_a_public_route_runs_no_other(name: str) -> None:
+    """A middleware that makes another request of a health check reaches nothing."""
+    from orbgate.gate.starlette import protect
+
+    for how in applications({}, []):
+        ran: list[str] = []
+        app = applications(REWRITES[name], ran)[how]
+        policy = USERS.replace("GET /users/{id}", "GET /export")
+        world = World(Policy.from_yaml(policy), public=["GET /users/{id}", "DELETE /users/{id}"])
+        protect(app, world.gate)
+        status = call(app, "/users/7", [(b"host", b"a")])[0]
+        assert (status, ran) == ((200, ["GET /users/7"]) if name == "nothing" else (404, [])), how
+
+
+def test_health_checks_of_flask_need_no_token() -> None:
+    from flask import Flask, request
+    from orbgate.gate.flask import allowed, protect
+
+    app = Flask("a")
+    app.add_url_rule("/users/<id>", "user", lambda id: id)
+    app.add_url_rule("/healthz", "health", lambda: allowed(request).public_template or "")
+    world = World(Policy.from_yaml(USERS), public=["GET /healthz"])
+    protect(app, world.gate)
+
+    def get(target: str) -> Any:
+        return app.test_client().get(target, environ_overrides={"RAW_URI": target, "REQUEST_URI": target})
+
+    assert get("/healthz").data == b"/healthz"
+    assert get("/users/7").status_code == 401
+
+
+def test_a_public_route_has_no_token_and_no_other_meaning(tmp_path: Path) -> None:
+    policy = Policy.from_yaml(USERS)
+    world = World(policy, public=["GET /healthz"])
+    answer = world.gate.answer("GET", "/healthz", [])
+    found = world.gate.allowed(answer, "GET", "/healthz")
+    assert (found.public_template, found.decision.route, found.decision.scope, found.charge(b'{"allowBonusOrbsUse":true}')) == ("/healthz", None, None, None)
+    with pytest.raises(RuntimeError, match="no token"):
+        found.token.kind
+    assert not world.gate.answer("GET", "/healthz", [], lambda: "/users/{id}")
+    with pytest.raises(ValueError, match="fits the same paths"):
+        World(policy, public=["POST /users/{any}"])
+    with pytest.raises(ValueError, match="healthz"):
+        World(policy, public=["healthz"])
+    file = tmp_path / "policy.yaml"
+    file.write_text(USERS.replace("GET /users/{id}", "GET /{id}", 1))
+    with pytest.raises(ValueError, match="fits the same paths"):
+        world.gate.reload(file)
+    assert world.gate.policy is policy and world.counted["orbgate_policy_loads_total refused"] == 1

@@ -74,15 +74,17 @@ class Allowed:
             return self.decision.orbs
         return self._gate.again(self._answer, self._method, self._target, None, True).decision.orbs
 
-    def compare(self, method: str, path: str, template: str, *, is_last: bool = True) -> Answer:
+    def compare(self, method: str, path: str, template: str, *, only_options: bool = False, is_last: bool = True) -> Answer:
         """Compares the request that a framework is about to run with the decided one. If they differ, returns a false
         value, which you must send as the response, and counts it.
 
         Call it where the handler is dispatched, after everything that might rewrite the request. `method` and `path`
         (decoded, without the query) are the handler's; `template` is the chosen route's, such as `/users/{id}`, or ""
-        if there is no route. If an inner router compares again, pass `is_last=False`.
+        if there is no route. A CORS preflight that needs no token (`cors_preflight`) can run only a handler that
+        takes no other method than `OPTIONS`: for such a handler, pass `only_options=True`. If an inner router compares again, pass `is_last=False`.
         """
-        answer = self._gate._compared(self._answer, self._method, self._target, template if self._is_for(method, path) else "")
+        is_decided = self._is_for(method, path) and (only_options or not self._answer.preflight)
+        answer = self._gate._compared(self._answer, self._method, self._target, template if is_decided else "")
         if is_last or not answer:
             self._note(answer)
         return answer
@@ -241,8 +243,8 @@ class Gate(_native.Gate):
 
         `target` is path and query, in the bytes of the request line. `headers` has a pair for each header line. For
         an allowed request, `router` is called and returns the template of the router's route; if it differs from the
-        policy's, or is "", the request is denied. If something might rewrite the request later, compare in the
-        handler instead: `Allowed.compare`.
+        policy's, or is "", the request is denied, and so is a CORS preflight, because its handler might also take other
+        methods. If something might rewrite the request later, compare in the handler instead: `Allowed.compare`.
         """
         return self._settle(self._ask(method, target, headers), method, target, router)
 
@@ -296,7 +298,7 @@ class Gate(_native.Gate):
 
     def _settle(self, answer: Answer, method: str | bytes, target: str | bytes, router: Callable[[], str] | None) -> Answer:
         if answer and router is not None:
-            answer = self._compared(answer, method, target, router())
+            answer = self._compared(answer, method, target, "" if answer.preflight else router())
         self._note(answer, method, target)
         return answer
 
@@ -306,7 +308,7 @@ class Gate(_native.Gate):
         if answer.misrouted is not None:
             self.warn(
                 "requests are refused: `%s` was decided, and the router has taken `%s`: a route that the policy lacks, or none because the method or the "
-                "path was changed after the decision",
+                "path was changed after the decision, or a CORS preflight would run a handler that isn't only for `OPTIONS`",
                 route,
                 answer.misrouted,
             )

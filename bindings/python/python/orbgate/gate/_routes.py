@@ -6,6 +6,7 @@ import re
 
 from . import Allowed
 from ._deny import deny
+from ._preflight import has_own_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,20 +35,22 @@ class _Compared:
             found = scope.get("orbgate")
             if not isinstance(found, Allowed):
                 raise RuntimeError("these routes are protected, but the gate hasn't decided this request: is it installed around all of them?")
-            template, is_last = self._template(found, scope)
-            answer = found.compare(scope.get("method", "GET"), scope["path"], template, is_last=is_last)
+            template, only_options, is_last = self._chosen(found, scope)
+            answer = found.compare(scope.get("method", "GET"), scope["path"], template, only_options=only_options, is_last=is_last)
             if not answer:
                 await deny(answer, answer.status, scope["type"], send)
                 return
         await self.app(scope, receive, send)
 
-    def _template(self, found: Allowed, scope: _Scope) -> tuple[str, bool]:
-        """The whole template of the route that this router chooses, and whether no other router chooses after it."""
+    def _chosen(self, found: Allowed, scope: _Scope) -> tuple[str, bool, bool]:
+        """The whole template of the route that this router chooses, whether a preflight can run it, and whether no other
+        router chooses after it.
+        """
         prefix, root_path = found._routers.get(id(self.router), ("", None))
         if root_path != scope.get("root_path", ""):
             # Something changed which part of the path is compared with the routes, or called this router in an unknown
             # way.
-            return "", True
+            return _UNKNOWN
         return _taken(self.router.routes, {**scope}, prefix, found)
 
 
@@ -77,8 +80,13 @@ def guard(router: Any) -> None:
     setattr(holder, name, _Compared(router, app))
 
 
-def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) -> tuple[str, bool]:
-    """The template of the chosen route, "" if there is none or it is unknown, and whether that is the last choice."""
+_UNKNOWN = "", False, True
+
+
+def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) -> tuple[str, bool, bool]:
+    """The template of the chosen route, "" without one or if it is unknown, whether a preflight can run it, and whether
+    that is the last choice.
+    """
     for route in routes:
         match, child = route.matches(scope)
         if match.value != _FULL:
@@ -88,18 +96,34 @@ def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) ->
             # FastAPI's included router, which shares its routes. Only it knows their prefix.
             match, child, route, context = route._match(scope)
         of_path = route if context is None or context.starlette_route is not None else context
-        template = prefix + template_of(getattr(of_path, "path", ""))
-        if hasattr(route, "endpoint"):
-            return template, True
-        # A mounted application. Only Starlette's choices are known.
+        template = prefix + _path_of(of_path)
+        # An application can be mounted, or be a route's endpoint, which changes no prefix.
+        is_endpoint = hasattr(route, "endpoint")
         _, inner = find(getattr(route, "_base_app", getattr(route, "app", None)))
         if inner is None:
-            return "", True
+            return (template, found._answer.preflight and _is_for_options(route), True) if is_endpoint else _UNKNOWN
         guard(inner)
         scope = {**scope, **child}
-        found._routers[id(inner)] = template, scope.get("root_path", "")
-        return _taken(inner.routes, scope, template, found)[0], False
-    return "", True
+        prefix = prefix if is_endpoint else template
+        found._routers[id(inner)] = prefix, scope.get("root_path", "")
+        return (*_taken(inner.routes, scope, prefix, found)[:2], False)
+    return _UNKNOWN
+
+
+def _is_for_options(route: Any) -> bool:
+    """Whether an `OPTIONS` of this route runs nothing that also takes another method."""
+    from starlette.endpoints import HTTPEndpoint
+
+    if methods := getattr(route, "methods", None):
+        return set(methods) == {"OPTIONS"}
+    return has_own_options(route.endpoint, HTTPEndpoint, "dispatch") and route.endpoint.__await__ is HTTPEndpoint.__await__
+
+
+def _path_of(route: Any) -> str:
+    """The template of a route below its router. That of a `Host` becomes `//host`, which no policy has: the same path can
+    have another route on another host.
+    """
+    return f"//{route.host}" if hasattr(route, "host_regex") else template_of(getattr(route, "path", ""))
 
 
 def template_of(path: str) -> str:
@@ -111,10 +135,14 @@ def template_of(path: str) -> str:
 def served(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, str, bool]]:
     """The method and template of every route of an application, and whether its OpenAPI document includes it."""
     for route in _each(routes):
-        template = prefix + template_of(getattr(route, "path", ""))
+        template = prefix + _path_of(route)
         endpoint = getattr(route, "endpoint", None)
         if endpoint is None:
             yield from served(getattr(route, "routes", None) or (), template)
+            continue
+        _, inner = find(getattr(route, "app", None))
+        if inner is not None:
+            yield from served(inner.routes, prefix)
             continue
         # A WebSocket starts with GET. A class can have a method for each HTTP method.
         named = [method.upper() for method in ("get", "post", "put", "patch", "delete", "options") if isinstance(endpoint, type) and hasattr(endpoint, method)]

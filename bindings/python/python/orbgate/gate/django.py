@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from . import Allowed, Gate, RoutesDiffer, asgi, wsgi
+from ._preflight import has_own_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def around(app: Any, gate: Gate) -> Any:
 
 def _process_view(request: Any, *_: Any) -> Any:
     """None if the view that is about to run is the decided one; otherwise the denial."""
+    from django.conf import settings  # type: ignore[import-untyped]
     from django.http import HttpResponse  # type: ignore[import-untyped]
 
     found = getattr(request, "scope", request.META).get("orbgate")
@@ -62,12 +64,28 @@ def _process_view(request: Any, *_: Any) -> Any:
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: serve what `protect` returns")
     # Below a prefix, which can come from a header, `path_info` is only a part of the path.
     match = request.resolver_match
-    answer = found.compare(request.method, request.path_info, "" if match is None else f"/{_template(match.route)}")
+    # Other URLs, such as those of one host, weren't decided, even if a template is the same.
+    is_known = match is not None and getattr(request, "urlconf", None) in (None, settings.ROOT_URLCONF)
+    template = f"/{_template(match.route)}" if is_known else ""
+    only_options = is_known and found._answer.preflight and _is_for_options(match.func)
+    answer = found.compare(request.method, request.path_info, template, only_options=only_options)
     if answer:
         return None
     response = HttpResponse(status=answer.status, headers=dict(answer.headers))
     del response["Content-Type"]
     return response
+
+
+def _is_for_options(view: Any) -> bool:
+    """Whether an `OPTIONS` of this view runs nothing that also takes another method. A function takes all of them."""
+    from django.views.generic import RedirectView, View  # type: ignore[import-untyped]
+
+    actions = getattr(view, "actions", None) or {}
+    # Django REST framework has a base of its own, whose functions also become such classes.
+    of = getattr(view, "view_class", None) or getattr(view, "cls", None)
+    framework = next((base for base in getattr(of, "__mro__", ()) if base is View or (base.__module__, base.__name__) == _API_VIEW), None)
+    is_taken = list(actions.values()).count(actions.get("options")) > 1 or getattr(of, "options", None) is RedirectView.options
+    return framework is not None and not is_taken and has_own_options(of, framework, "dispatch")
 
 
 def _no_view(request: Any) -> Any:
@@ -76,6 +94,9 @@ def _no_view(request: Any) -> Any:
 
 async def _process_view_async(request: Any, *_: Any) -> Any:
     return _process_view(request)
+
+
+_API_VIEW = "rest_framework.views", "APIView"
 
 
 def check(gate: Gate) -> None:

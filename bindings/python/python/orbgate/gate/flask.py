@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from . import Allowed, Gate, RoutesDiffer
+from ._preflight import has_own_options
 from .wsgi import GateMiddleware, allowed
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ def check(app: Any, gate: Gate) -> None:
     """Raises `RoutesDiffer` if the application has a route that the policy lacks. The policy can have more routes."""
     rules = [rule for rule in app.url_map.iter_rules() if rule.endpoint != "static"]
     # A rule for WebSockets has no methods.
-    routes = [(method, _template(rule.rule)) for rule in rules for method in sorted((rule.methods or {"GET"}) - {"HEAD", "OPTIONS"})]
+    routes = [(method, _template(rule)) for rule in rules for method in sorted((rule.methods or {"GET"}) - {"HEAD", "OPTIONS"})]
     try:
         gate.check_routes(routes)
     except RoutesDiffer as differ:
@@ -54,7 +55,8 @@ def _compare() -> Any:
     if not isinstance(found, Allowed):
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: has `wsgi_app` been replaced?")
     rule = request.url_rule
-    answer = found.compare(request.method, request.path, "" if rule is None else _template(rule.rule))
+    template = "" if rule is None else _template(rule)
+    answer = found.compare(request.method, request.path, template, only_options=found._answer.preflight and rule is not None and _is_for_options(rule))
     if answer:
         return None
     response = Response(b"", answer.status, answer.headers)
@@ -62,7 +64,22 @@ def _compare() -> Any:
     return response
 
 
-def _template(rule: str) -> str:
-    """Converts Werkzeug's `/users/<int:id>` to `/users/{id}`, and `<path:rest>` to `{*rest}`."""
-    rule = re.sub(r"<path(?:\([^)]*\))?:(\w+)>", r"{*\1}", rule)
-    return re.sub(r"<(?:[^<>:]+:)?(\w+)>", r"{\1}", rule)
+def _is_for_options(rule: Any) -> bool:
+    """Whether an `OPTIONS` of this rule runs nothing that also takes another method."""
+    from flask import current_app
+    from flask.views import MethodView
+
+    view = getattr(current_app.view_functions.get(rule.endpoint), "view_class", None)
+    # Flask itself answers the `OPTIONS` that it adds to a rule.
+    is_added = getattr(rule, "provide_automatic_options", False)
+    return is_added or rule.methods == {"OPTIONS"} or has_own_options(view, MethodView, "dispatch_request")
+
+
+def _template(rule: Any) -> str:
+    """Converts Werkzeug's `/users/<int:id>` to `/users/{id}`, and `<path:rest>` to `{*rest}`. A rule for one host becomes
+    `//host/users/{id}`, which no policy has.
+    """
+    host = rule.host or rule.subdomain
+    path = re.sub(r"<path(?:\([^)]*\))?:(\w+)>", r"{*\1}", rule.rule)
+    path = re.sub(r"<(?:[^<>:]+:)?(\w+)>", r"{\1}", path)
+    return f"//{host}{path}" if host else path
