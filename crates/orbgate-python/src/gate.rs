@@ -86,7 +86,7 @@ impl Gate {
         })
     }
 
-    /// Which requests would be public under a new policy and aren't under the active one; None if there are none.
+    /// Which requests would be public under a new policy and aren't under the active one; None if there aren't any.
     fn public_wider(
         &self,
         active: &Bound<'_, Policy>,
@@ -100,8 +100,8 @@ impl Gate {
         })
     }
 
-    /// Starts a request: returns its result, or a wait. `matched` is the router's template, "" if the router reports
-    /// none, and None if no router runs before the gate.
+    /// Starts a request: returns its result, or a wait. `matched` is the router's template, "" if the router doesn't
+    /// report it, and None if no router runs before the gate.
     #[pyo3(signature = (policy, method, target, headers, time, monotonic, matched=None, holds_thread=false))]
     #[expect(clippy::too_many_arguments, reason = "a request as it came")]
     fn ask(
