@@ -53,7 +53,10 @@ export interface GateOptions {
    * `reload` throw if a path matches both one of them and a route of the policy.
    */
   readonly public?: readonly string[];
-  /** "pass" allows CORS preflight requests (`OPTIONS`) without a token if the requested route is declared. The default is "deny". */
+  /**
+   * "pass" allows CORS preflight requests (`OPTIONS`) without a token if the requested route is declared. Of the compared handlers, only
+   * those that take no other method get them. The default is "deny".
+   */
   readonly corsPreflight?: "deny" | "pass";
   /**
    * Increments a counter: `orbgate_decisions_total`, `orbgate_tokens_refused_total`, `orbgate_misrouted_total`,
@@ -129,6 +132,8 @@ export interface Answer {
   readonly misrouted: string | null;
   /** The template of an allowed public route, whose decision has no route; otherwise `null`. */
   readonly publicTemplate: string | null;
+  /** Whether the request is allowed only as a CORS preflight: don't run a handler that takes other methods than `OPTIONS`. */
+  readonly preflight: boolean;
 }
 
 /** State of an issuer's keys. */
@@ -207,11 +212,11 @@ export class Allowed {
 
 /**
  * Information about an allowed request, for every framework. Throws if no gate has allowed the request, which means
- * that its handler isn't behind a gate; the response is a 500.
+ * that its handler isn't behind a gate, or if its method or path has changed since; the response is a 500.
  */
 export function allowed(request: object): Allowed;
 
-/** Like `allowed`, but `undefined` if no gate has allowed the request: for code that also runs without a gate. */
+/** Like `allowed`, but `undefined` where that throws: for code that also runs without a gate. */
 export function findAllowed(request: object): Allowed | undefined;
 
 /** The properties of a `node:http` request that the gate reads. */
@@ -285,7 +290,7 @@ export interface HonoOptions {
 /**
  * Middleware for Hono: `app.use(hono(gate))` before the routes. The handler that answers must be at the decided route.
  * That is the first handler after the gate without a `next` parameter, and every earlier one with `next` that is
- * registered for one method and no wildcard. Other middleware may answer itself.
+ * registered for one method, without a wildcard, or by `mount`. Other middleware may answer itself.
  */
 export function hono(gate: Gate, options?: HonoOptions): (context: any, next: () => Promise<void>) => Promise<any>;
 

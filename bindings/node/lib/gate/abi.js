@@ -37,7 +37,7 @@ const StepInfo = struct({
   struct_size: "uint32_t", kind: "uint32_t", attempt: "uint64_t", until_ms: MS, algorithm: Str, key: Str, message: Str, signature: Str,
   decision: Decision, http_status: "uint32_t", token_kind: "uint32_t", www_authenticate: Str, allow: Str, refused: Str, misrouted: Str,
   audit: Str, scopes: Str, issuer: Str, subject: Str, client: Str, actor: Str, id: Str, fingerprint: Str, expires_ms: MS,
-  packed: "uint64_t", scope_set: POINTER, public_template: Str,
+  packed: "uint64_t", scope_set: POINTER, public_template: Str, preflight: "uint32_t", reserved: "uint32_t",
 });
 
 const FetchInfo = struct({

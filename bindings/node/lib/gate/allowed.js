@@ -11,7 +11,10 @@ const { engineOf } = require("./answer.js");
  * @typedef {import("../../gate.js").Question} Question
  */
 
-/** By its request; what is not there was not allowed. @type {WeakMap<object, Allowed>} */
+/**
+ * By its request; what is not there was not allowed. And whether the request still has the method and the path that were decided.
+ * @type {WeakMap<object, { what: Allowed, isSame: () => boolean }>}
+ */
 const known = new WeakMap();
 
 class Allowed {
@@ -39,11 +42,8 @@ class Allowed {
   }
 }
 
-/**
- * @param {object} request
- * @returns {Allowed | undefined}
- */
-function findAllowed(request) {
+/** @param {object} request */
+function entryOf(request) {
   // Requests of Fastify and of Hono's context have the server's own.
   const { raw = request } = /** @type {{ raw?: object }} */ (request);
   return known.get(raw);
@@ -51,20 +51,33 @@ function findAllowed(request) {
 
 /**
  * @param {object} request
+ * @returns {Allowed | undefined}
+ */
+function findAllowed(request) {
+  const entry = entryOf(request);
+  return entry?.isSame() ? entry.what : undefined;
+}
+
+/**
+ * @param {object} request
  * @returns {Allowed}
  */
 function allowed(request) {
-  const found = findAllowed(request);
-  if (found === undefined) {
+  const entry = entryOf(request);
+  if (entry === undefined) {
     throw new Error("no gate has let this request through: put the gate before this handler");
   }
-  return found;
+  if (!entry.isSame()) {
+    throw new Error("the gate has let another request through: something inside the gate has changed the method or the path");
+  }
+  return entry.what;
 }
 
 /**
  * @param {object} request
  * @param {Allowed} what
+ * @param {() => boolean} isSame
  */
-const allow = (request, what) => known.set(request, what);
+const allow = (request, what, isSame) => known.set(request, { what, isSame });
 
 module.exports = { Allowed, allowed, findAllowed, allow };

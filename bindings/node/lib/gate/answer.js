@@ -36,7 +36,7 @@ function answerOf(engine, info) {
   }
   const answer = Object.freeze({
     isAllow, decision, headers, token: tokenOf(info), refused: text(info.refused), misrouted: text(info.misrouted),
-    publicTemplate: text(info.public_template), httpStatus: isAllow ? null : info.http_status || CODES.DEFAULT_HTTP_STATUS,
+    publicTemplate: text(info.public_template), preflight: info.preflight === 1, httpStatus: isAllow ? null : info.http_status || CODES.DEFAULT_HTTP_STATUS,
   });
   engines.set(answer, engine);
   return answer;

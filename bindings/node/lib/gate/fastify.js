@@ -4,7 +4,8 @@ const { subscribe } = require("#system");
 const { FAILURE } = require("./answer.js");
 const { logOf } = require("./gate.js");
 const { isGuarded } = require("./guard.js");
-const { guard, isOpen, isRewritten, pass, questionOf, refuse } = require("./http.js");
+const { guard, isOpen, isRewritten, misroute, pass, questionOf, refuse } = require("./http.js");
+const { settle, settleAtEnd } = require("./passed.js");
 
 /** @typedef {InstanceType<typeof import("./gate.js").Gate>} Gate */
 /** A route, the instance that it was added to, and whether a gate sees it. @typedef {{ instance: object, options: any, isGated: boolean }} Added */
@@ -12,14 +13,64 @@ const { guard, isOpen, isRewritten, pass, questionOf, refuse } = require("./http
 /** The routes of every application, by its server. A plugin itself sees only those that are added after it. @type {WeakMap<object, Added[]>} */
 const applications = new WeakMap();
 
+/** Where the configuration of a route has its options. */
+const OPTIONS = Symbol("orbgate");
+
+/** What a gate let through, for the route's handler. @typedef {{ isSame: () => boolean, settle: () => void, refuse: (response: any) => void }} Passed */
+
+/** By the request of the server. @type {WeakMap<object, Passed[]>} */
+const passed = new WeakMap();
+
 subscribe("fastify.initialization", (/** @type {any} */ { fastify: application }) => {
   /** @type {Added[]} */
   const routes = [];
   applications.set(application.server, routes);
   application.addHook("onRoute", /** @this {object} */ function onRoute(/** @type {any} */ options) {
     routes.push({ instance: this, options, isGated: false });
+    options.config = { ...options.config, [OPTIONS]: options };
+    options.handler = compared(options.handler);
+    if (options.wsHandler !== undefined) {
+      options.wsHandler = compared(options.wsHandler);
+    }
   });
 });
+
+/**
+ * A handler that runs only for the method and the path that were decided: a hook can replace them.
+ * @template Handler
+ * @param {Handler} handler
+ * @returns {Handler}
+ */
+function compared(handler) {
+  if (typeof handler !== "function") {
+    return handler;
+  }
+  /** @this {object} @param {any[]} all */
+  function comparing(...all) {
+    // Handlers of @fastify/websocket get the connection first.
+    const [request, reply] = all[0]?.raw === undefined ? [all[1]] : all;
+    const gates = passed.get(request?.raw) ?? [];
+    const other = gates.find(({ isSame }) => !isSame());
+    if (other === undefined) {
+      gates.forEach((one) => one.settle());
+      return /** @type {any} */ (handler).apply(this, all);
+    }
+    if (reply === undefined) {
+      throw new Error("the gate has let another request through: a hook has changed the method or the path");
+    }
+    return other.refuse(responseOf(reply));
+  }
+  return /** @type {any} */ (comparing);
+}
+
+/** A reply, as the gate writes it. @param {any} reply */
+const responseOf = (reply) => ({
+  writeHead: (/** @type {number} */ status, /** @type {object} */ headers) => reply.code(status).headers(headers),
+  end: () => reply.send(),
+});
+
+/** Whether a route is chosen by more than method and path. */
+const isConstrained = (/** @type {any} */ options) => Object.keys(options?.constraints ?? {}).length > 0;
 
 /**
  * @param {Gate} gate
@@ -48,17 +99,27 @@ function fastify(gate, { check = true, compare = true } = {}) {
     instance.addHook("onReady", async () => (check ? refuseDifferent(gate, instance, routes) : undefined));
     instance.addHook("onRequest", (/** @type {any} */ request, /** @type {any} */ reply, /** @type {() => void} */ next) => {
       const { raw, is404, routeOptions } = request;
-      const response = {
-        writeHead: (/** @type {number} */ status, /** @type {object} */ headers) => reply.code(status).headers(headers),
-        end: () => reply.send(),
-      };
+      const response = responseOf(reply);
       if (isOpen(gate, raw, server)) {
         return refuse(response, FAILURE);
       }
+      const methods = [routeOptions.method].flat();
+      const options = routeOptions.config?.[OPTIONS];
       // A hook before this one might have replaced the method that the route was chosen by, and `rewriteUrl` the path.
-      const isOther = is404 || ![routeOptions.method].flat().includes(raw.method) || isRewritten(raw, "");
+      const isOther = is404 || !methods.includes(raw.method) || isRewritten(raw, "") || options === undefined || isConstrained(options);
       const template = !compare ? undefined : isOther ? null : routeOptions.url ?? null;
-      return pass(gate, raw, response, questionOf(raw, template), () => next());
+      const question = questionOf(raw, template);
+      const { method, url } = raw;
+      const isSame = () => raw.method === method && raw.url === url;
+      return pass(gate, raw, response, question, isSame, ({ preflight }) => {
+        if (preflight && !methods.every((one) => one === "OPTIONS")) {
+          return misroute(gate, raw, response, question);
+        }
+        settleAtEnd(gate, raw, reply.raw);
+        const refuseOther = (/** @type {any} */ last) => misroute(gate, raw, last, question);
+        passed.set(raw, [...passed.get(raw) ?? [], { isSame, settle: () => settle(gate, raw), refuse: refuseOther }]);
+        return next();
+      });
     });
     return done();
   };
@@ -83,14 +144,21 @@ function refuseDifferent(gate, instance, routes) {
     const list = found.map(({ route, decidedAs }) => (decidedAs === null ? route : `${route} (decided as ${decidedAs})`));
     return list.length === 0 ? [] : [`${problem}: ${list.join(", ")}`];
   });
+  const constrained = within.filter(({ options }) => isConstrained(options)).flatMap(servedOf);
+  if (constrained.length > 0) {
+    problems.push(`routes with constraints cannot be compared with the policy: ${constrained.map(nameOf).join(", ")}`);
+  }
   if (problems.length > 0) {
     throw new Error(problems.join("; "));
   }
   const outside = routes.filter(({ isGated }) => !isGated).flatMap(servedOf);
   if (outside.length > 0) {
-    logOf(gate).info(`orbgate: no gate sees ${outside.map(({ method, template }) => `${method} ${template}`).join(", ")}`);
+    logOf(gate).info(`orbgate: no gate sees ${outside.map(nameOf).join(", ")}`);
   }
 }
+
+/** @param {import("../../gate.js").ServedRoute} route */
+const nameOf = ({ method, template }) => `${method} ${template}`;
 
 /**
  * Fastify adds HEAD to every GET; the gate denies it where the policy does not declare it.

@@ -34,15 +34,15 @@ const freed = new FinalizationRegistry((/** @type {number[]} */ [gate = 0, verif
 });
 
 /**
- * What only the modules of this package may ask of a gate: once more about a request that it has allowed, which is counted where it is
- * denied now; and its log.
- * @type {(gate: Gate, question: Question) => Answer | Promise<Answer>}
+ * What only the modules of this package may ask of a gate: an answer that is counted when they say so; and its log.
+ * @type {(gate: Gate, question: Question, observe: Observe) => Answer | Promise<Answer>}
  */
-let againOf;
+let askOf;
 /** @type {(gate: Gate) => import("../../gate.js").Log} */
 let logOf;
 
-/** A question, and which of its answers count. @typedef {{ question: Question, counts: (answer: Answer) => boolean }} Asked */
+/** Gets an answer, and the function that counts and audits it. @typedef {(answer: Answer, note: () => void) => void} Observe */
+/** @typedef {{ question: Question, observe: Observe }} Asked */
 
 class Gate {
   #gate = 0;
@@ -119,7 +119,7 @@ class Gate {
    * @returns {Answer | Promise<Answer>}
    */
   answer(question) {
-    return this.#ask({ question, counts: () => true });
+    return this.#ask({ question, observe: (_, note) => note() });
   }
 
   warm() {
@@ -164,7 +164,7 @@ class Gate {
   }
 
   static {
-    againOf = (gate, question) => gate.#ask({ question, counts: ({ isAllow }) => !isAllow });
+    askOf = (gate, question, observe) => gate.#ask({ question, observe });
     logOf = (gate) => gate.#observer.log;
   }
 
@@ -233,13 +233,13 @@ class Gate {
    * @param {string | null} line
    * @param {Asked} asked
    */
-  #observed(engine, answer, line, { question: { method, target }, counts }) {
-    if (counts(answer)) {
-      // A misrouted request was allowed by the route that it is about.
-      const route = answer.misrouted === null ? null : engine.decide(method, target, null).about;
+  #observed(engine, answer, line, { question: { method, target }, observe }) {
+    // A misrouted request was allowed by the route that it is about.
+    const route = answer.misrouted === null ? null : engine.decide(method, target, null).about;
+    observe(answer, () => {
       this.#observer.answered(answer, route, line);
       this.#observer.denied(engine, answer, method, target);
-    }
+    });
     return answer;
   }
 
@@ -328,4 +328,4 @@ function requestOf({ method, target, authorization, upgrade = [], origin = [], a
 /** @param {Text} value */
 const bytes = (value) => ({ data: value, len: lengthOf(value) });
 
-module.exports = { Gate, againOf, logOf };
+module.exports = { Gate, askOf, logOf };

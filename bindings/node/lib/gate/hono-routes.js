@@ -10,21 +10,40 @@ const unwrapped = (handler) => (handler.__COMPOSED_HANDLER === undefined ? handl
 /** Whether a handler cannot but answer. Hono, too, tells handlers from middleware by whether they take `next`. */
 const answers = (/** @type {Route} */ { handler }) => unwrapped(handler).length < 2;
 
-/** Whether it may: it takes `next`, and is for one method and for paths of one form. */
-const mayAnswer = (/** @type {Route} */ { method, path }) => method !== "ALL" && !path.includes("*");
+/** Whether a handler is that of `mount`. @type {WeakMap<Function, boolean>} */
+const mounts = new WeakMap();
+
+/**
+ * Whether a handler is that of `mount`, which takes `next` and has another service handle the request. Only its text tells, also once minified: it
+ * calls that service with a request and a list.
+ * @param {Route} route
+ */
+function isMount({ handler }) {
+  const itself = unwrapped(handler);
+  const known = mounts.get(itself) ?? /\.req\.raw\)[^;{}]*,\s*\.\.\./.test(Function.prototype.toString.call(itself));
+  mounts.set(itself, known);
+  return known;
+}
+
+/** Whether it may, although it takes `next`: it is for one method or for paths of one form. Hono does not tell `all` from `use`. */
+const mayAnswer = (/** @type {Route} */ route) => route.method !== "ALL" || !route.path.includes("*") || isMount(route);
+
+/** Those of the routes that can answer. */
+const answering = (/** @type {Route[]} */ routes) => routes.filter((route) => !isGate(unwrapped(route.handler)) && (answers(route) || mayAnswer(route)));
 
 /**
  * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, because
- * middleware has replaced the one that came. None: nothing says who answers.
+ * middleware has replaced the one that came. None: nothing says who answers. And whether all of them are for `OPTIONS` alone.
  * @param {Route[]} routes that fit, in their order
  * @param {string} method
  */
 function taken(routes, method) {
   const end = routes.findIndex(answers);
-  const all = end < 0 ? routes : routes.slice(0, end + 1);
+  const all = answering(end < 0 ? routes : routes.slice(0, end + 1));
   // Hono has the routes of `GET` answer `HEAD`.
   const methods = ["ALL", method, method === "HEAD" ? "GET" : method];
-  return new Set(all.filter((route) => answers(route) || mayAnswer(route)).map((route) => (methods.includes(route.method) ? templateOf(route.path) : null)));
+  const templates = new Set(all.map((route) => (methods.includes(route.method) ? templateOf(route.path) : null)));
+  return { templates: templates.size === 0 ? [null] : [...templates], isForOptions: all.every((route) => route.method === "OPTIONS") };
 }
 
 /**
@@ -37,13 +56,11 @@ function templateOf(path) {
 }
 
 /** The routes of an application of Hono. @type {(routes: Route[]) => import("../../gate.js").ServedRoute[]} */
-const routesOfHono = (routes) => routes.flatMap((route, at) => {
-  const { method, path, handler } = route;
-  if (isGate(unwrapped(handler)) || !(answers(route) || mayAnswer(route))) {
-    return [];
-  }
+const routesOfHono = (routes) => answering(routes).map((route) => {
+  const { method, path } = route;
+  const at = routes.indexOf(route);
   const gated = routes.slice(0, at).some((other) => isGate(unwrapped(other.handler)) && ["ALL", method].includes(other.method) && covers(other.path, path));
-  return [{ method, template: templateOf(path), gated }];
+  return { method, template: templateOf(path), gated };
 });
 
 /**

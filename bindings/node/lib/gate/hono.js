@@ -12,9 +12,9 @@ function hono(gate, { compare = true } = {}) {
   expect(gate);
   return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
-    const templates = compare ? [...taken(matchedRoutes.slice(routeIndex + 1), raw.method)] : [undefined];
+    const { templates, isForOptions } = taken(matchedRoutes.slice(routeIndex + 1), raw.method);
     // Node's server is known by the request that it has made this one of.
-    return (await refused(gate, raw, templates.length === 0 ? [null] : templates, context.env?.incoming)) ?? next();
+    return (await refused(gate, raw, { templates: compare ? templates : [undefined], isForOptions }, context.env?.incoming)) ?? next();
   });
 }
 

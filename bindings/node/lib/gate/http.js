@@ -4,9 +4,10 @@ const { subscribe } = require("#system");
 const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
 const { gateWithin, takenOf } = require("./express-routes.js");
-const { againOf, logOf } = require("./gate.js");
+const { logOf } = require("./gate.js");
 const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
-const { compareRoutes } = require("./routed.js");
+const { again, askOnce, settle, settleAtEnd } = require("./passed.js");
+const { compareRoutes, isForOptions } = require("./routed.js");
 const { anyUnplaced, asGate, place } = require("./seen.js");
 
 /**
@@ -77,44 +78,44 @@ function answered(gate, ask, response, next) {
   return answer instanceof Promise ? void answer.then(settle, fail) : settle(answer);
 }
 
-/** What each gate has let through of a request, so that the same is not counted again. @type {WeakMap<object, Map<Gate, string>>} */
-const passed = new WeakMap();
-
-/** @param {Question} question */
-const nameOf = ({ method, target }) => `${method} ${typeof target === "string" ? target : Buffer.from(target).toString("latin1")}`;
-
-/**
- * Asks a gate about a request, and not once more in its counters if the gate has let the same through before.
- * @param {Gate} gate
- * @param {object} request of the server
- * @param {Question} question
- */
-const askOnce = (gate, request, question) => (
-  passed.get(request)?.get(gate) === nameOf(question) ? againOf(gate, question) : gate.answer(question)
-);
-
-/**
- * @param {Gate} gate
- * @param {object} request of the server
- * @param {Question} question
- */
-const hasPassed = (gate, request, question) => passed.set(request, (passed.get(request) ?? new Map()).set(gate, nameOf(question)));
-
 /**
  * Lets a request through, or answers it.
  * @param {Gate} gate
  * @param {Request} request
  * @param {Response} response
  * @param {Question} question
+ * @param {() => boolean} isSame whether the request has the method and the path that are decided
  * @param {(answer: Answer) => void} next
  */
-function pass(gate, request, response, question, next) {
+function pass(gate, request, response, question, isSame, next) {
   answered(gate, () => askOnce(gate, request, question), response, (answer) => {
-    hasPassed(gate, request, question);
-    allow(request, new Allowed(question, answer));
+    allow(request, new Allowed(question, answer), isSame);
     next(answer);
   });
 }
+
+/**
+ * Lets a request through to handlers that nothing compares, or answers it.
+ * @param {Gate} gate
+ * @param {Request} request
+ * @param {Response} response
+ * @param {() => void} next
+ */
+function passOn(gate, request, response, next) {
+  pass(gate, request, response, questionOf(request), sameAs(request), () => {
+    settle(gate, request);
+    next();
+  });
+}
+
+/**
+ * Denies a request that the gate has let through: its handler is not one that was decided about.
+ * @param {Gate} gate
+ * @param {object} request of the server
+ * @param {Response} response
+ * @param {Question} question
+ */
+const misroute = (gate, request, response, question) => answered(gate, () => again(gate, request, { ...question, template: null }), response, () => {});
 
 /** What was logged of each server. @type {WeakMap<object, Set<string>>} */
 const told = new WeakMap();
@@ -163,7 +164,7 @@ function isOpen(gate, request, server = request.socket?.server) {
  */
 function guard(gate, server) {
   place(gate);
-  guardBy(server, (request, response, next) => pass(gate, request, response, questionOf(request), next));
+  guardBy(server, (request, response, next) => passOn(gate, request, response, next));
   return server;
 }
 
@@ -222,7 +223,7 @@ subscribe("net.server.socket", (/** @type {any} */ { socket: { server } }) => {
  */
 function listener(gate, next) {
   return asGate(gate, (/** @type {any} */ request, /** @type {any} */ response) => (
-    isOpen(gate, request) ? refuse(response, FAILURE) : pass(gate, request, response, questionOf(request), () => next(request, response))
+    isOpen(gate, request) ? refuse(response, FAILURE) : passOn(gate, request, response, () => next(request, response))
   ));
 }
 
@@ -247,6 +248,16 @@ function isRewritten({ url = "", originalUrl = url, baseUrl: cut }, baseUrl = cu
   return baseUrl !== undefined && baseUrl + seen !== came && !(seen === "/" && baseUrl === came);
 }
 
+/**
+ * Whether a request has the method and the path that it has now.
+ * @param {Request} request
+ */
+function sameAs(request) {
+  const came = (/** @type {Request} */ { url = "", originalUrl = url }) => pathOf(originalUrl);
+  const [method, path] = [request.method, came(request)];
+  return () => request.method === method && came(request) === path && !isRewritten(request);
+}
+
 /** @param {Gate} gate */
 function middleware(gate) {
   /** What routers have taken where it was the decided one, so that they are compared once. @type {Set<string>} */
@@ -257,23 +268,27 @@ function middleware(gate) {
       return refuse(response, FAILURE);
     }
     const question = questionOf(request, isRewritten(request) ? null : routeOf(request));
-    return pass(gate, request, response, question, ({ decision, publicTemplate }) => {
+    const isSame = sameAs(request);
+    return pass(gate, request, response, question, isSame, ({ decision, publicTemplate, preflight }) => {
+      const isRefused = () => preflight && !isForOptions(request.route);
+      if (request.route && isRefused()) {
+        return misroute(gate, request, response, question);
+      }
+      settleAtEnd(gate, request, response);
       compareRoutes(request, (goOn) => {
         // A handler that sees another method or path was not decided about.
-        const isOther = request.method !== question.method || isRewritten(request);
-        const template = isOther ? null : routeOf(request) ?? null;
+        const template = isSame() && !isRefused() ? routeOf(request) ?? null : null;
         const pair = `${decision.policy} ${decision.route ?? publicTemplate} ${template}`;
-        if (agreed.has(pair)) {
-          return goOn();
-        }
-        return answered(gate, () => againOf(gate, { ...question, template }), response, () => {
+        const taken = () => {
+          settle(gate, request);
           agreed.add(pair);
           goOn();
-        });
+        };
+        return agreed.has(pair) ? taken() : answered(gate, () => again(gate, request, { ...question, template }), response, taken);
       });
       next();
     });
   });
 }
 
-module.exports = { VALUES, askOnce, guard, hasPassed, isOpen, isRewritten, listener, middleware, namesOf, pass, questionOf, refuse };
+module.exports = { VALUES, guard, isOpen, isRewritten, listener, middleware, misroute, namesOf, pass, questionOf, refuse, sameAs };

@@ -1,5 +1,6 @@
 "use strict";
 // Routes of Express, which are known after its middleware: each gets a first handler that compares them with what was decided.
+const { isGate } = require("./seen.js");
 
 /**
  * How the route that a request reaches is compared. It goes on if that is the decided one.
@@ -65,4 +66,15 @@ function first(request, _response, next) {
   goOn();
 }
 
-module.exports = { compareRoutes };
+/**
+ * Whether the handlers of a route that answer `OPTIONS` are for this method alone. Express 4 has those of `all` once for each method.
+ * @param {any} route
+ */
+function isForOptions({ stack }) {
+  const layers = stack.filter((/** @type {any} */ { handle }) => handle !== first && !isGate(handle));
+  const others = layers.filter((/** @type {any} */ { method }) => method !== "options");
+  const isOther = (/** @type {any} */ { handle, method }) => method === undefined || layers.some((/** @type {any} */ one) => one.method === "options" && one.handle === handle);
+  return !others.some(isOther);
+}
+
+module.exports = { compareRoutes, isForOptions };

@@ -2,8 +2,9 @@
 // Requests and responses of the Fetch API: Hono, Workers, Deno, Bun.
 const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
-const { againOf, logOf } = require("./gate.js");
-const { VALUES, askOnce, hasPassed, isOpen, namesOf } = require("./http.js");
+const { logOf } = require("./gate.js");
+const { VALUES, isOpen, namesOf } = require("./http.js");
+const { again, askOnce, settle } = require("./passed.js");
 
 /**
  * Path and query as the service has them: the server has normalised them.
@@ -17,11 +18,12 @@ function targetOf(url) {
 /**
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
- * @param {(string | null | undefined)[]} templates that a router has taken for it, each of which must be the decided one
+ * @param {{ templates: (string | null | undefined)[], isForOptions: boolean }} taken by a router: templates, each of which must be the
+ * decided one; and whether their handlers are for `OPTIONS` alone
  * @param {any} [incoming] the request of `node:http` that it was made of
  * @returns {Promise<any>} `undefined` for a request that may go on
  */
-async function refused(gate, request, [first, ...others], incoming) {
+async function refused(gate, request, { templates: [first, ...others], isForOptions }, incoming) {
   let answer;
   try {
     if (incoming !== undefined && isOpen(gate, incoming)) {
@@ -33,13 +35,14 @@ async function refused(gate, request, [first, ...others], incoming) {
     const headerNames = namesOf([...headers.keys()]);
     const asked = { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames };
     const question = first === undefined ? asked : { ...asked, template: first };
-    answer = await askOnce(gate, incoming ?? request, question);
-    for (const template of others) {
-      answer = answer.isAllow ? await againOf(gate, { ...asked, template: template ?? null }) : answer;
+    const server = incoming ?? request;
+    answer = await askOnce(gate, server, question);
+    for (const template of answer.preflight && !isForOptions ? [null] : others) {
+      answer = answer.isAllow ? await again(gate, server, { ...asked, template: template ?? null }) : answer;
     }
     if (answer.isAllow) {
-      hasPassed(gate, incoming ?? request, question);
-      allow(request, new Allowed(question, answer));
+      settle(gate, server);
+      allow(request, new Allowed(question, answer), () => true);
       return undefined;
     }
   } catch (error) {
@@ -58,6 +61,6 @@ const responseOf = ({ httpStatus, headers }) => (
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
  */
-const refusal = (gate, request) => refused(gate, request, [undefined]);
+const refusal = (gate, request) => refused(gate, request, { templates: [undefined], isForOptions: true });
 
 module.exports = { refusal, refused };

@@ -1,0 +1,84 @@
+"use strict";
+// What gates have let through of a request. It is counted and audited once, when its handler is known: a comparison may still deny it.
+const { askOf } = require("./gate.js");
+
+/**
+ * @typedef {import("../../gate.js").Answer} Answer
+ * @typedef {import("../../gate.js").Question} Question
+ * @typedef {InstanceType<typeof import("./gate.js").Gate>} Gate
+ */
+
+/** Method and target, and what counts and audits the answer. @typedef {{ name: string, note: () => void }} Passed */
+
+/** By the request of the server. @type {WeakMap<object, Map<Gate, Passed>>} */
+const passed = new WeakMap();
+
+/** @param {Question} question */
+const nameOf = ({ method, target }) => `${method} ${typeof target === "string" ? target : Buffer.from(target).toString("latin1")}`;
+
+/**
+ * Asks a gate about a request, and notes a denial. An allow waits for `settle`, and one that the gate has given before is not noted again.
+ * @param {Gate} gate
+ * @param {object} request of the server
+ * @param {Question} question
+ */
+function askOnce(gate, request, question) {
+  const name = nameOf(question);
+  return passed.get(request)?.get(gate)?.name === name ? again(gate, request, question) : askOf(gate, question, ({ isAllow }, note) => {
+    if (!isAllow) {
+      return note();
+    }
+    settle(gate, request); // What was let through with another method or target.
+    passed.set(request, (passed.get(request) ?? new Map()).set(gate, { name, note }));
+  });
+}
+
+/**
+ * Asks once more about a request that the gate has let through. A denial takes the place of the allow.
+ * @param {Gate} gate
+ * @param {object} request of the server
+ * @param {Question} question
+ */
+const again = (gate, request, question) => askOf(gate, question, ({ isAllow }, note) => {
+  if (!isAllow) {
+    takeNote(gate, request);
+    note();
+  }
+});
+
+/**
+ * Notes what the gate has let through.
+ * @param {Gate} gate
+ * @param {object} request of the server
+ */
+const settle = (gate, request) => takeNote(gate, request)();
+
+/**
+ * @param {Gate} gate
+ * @param {object} request
+ */
+function takeNote(gate, request) {
+  const known = passed.get(request)?.get(gate);
+  const note = known?.note ?? (() => {});
+  if (known !== undefined) {
+    known.note = () => {};
+  }
+  return note;
+}
+
+/**
+ * Notes it at the latest when the response is over, if what answers is compared by nothing.
+ * @param {Gate} gate
+ * @param {object} request of the server
+ * @param {any} response
+ */
+function settleAtEnd(gate, request, response) {
+  if (typeof response.once !== "function") {
+    return settle(gate, request);
+  }
+  for (const event of ["finish", "close"]) {
+    response.once(event, () => settle(gate, request));
+  }
+}
+
+module.exports = { again, askOnce, settle, settleAtEnd };

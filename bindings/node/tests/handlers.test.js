@@ -1,0 +1,229 @@
+"use strict";
+// What runs after the gate is what was decided: a CORS preflight, a mounted service, a hook that changes the request.
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const express5 = require("express");
+const { Engine } = require("orbgate");
+const { allowed, fastify, findAllowed, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
+const { ask } = require("./support/issuer.js");
+const { gated, served } = require("./support/service.js");
+
+// @ts-expect-error: its types are those of 5
+const express4 = /** @type {typeof express5} */ (require("express4"));
+// @ts-expect-error: it has no types
+const methodOverride = /** @type {(getter: string) => import("express").RequestHandler} */ (require("method-override"));
+const EXPRESSES = /** @type {const} */ ([["Express 4", express4], ["Express 5", express5]]);
+
+const PREFLIGHT = { origin: "https://evil.example", "access-control-request-method": "GET" };
+
+const orders = (/** @type {string[]} */ ...others) => Engine.fromYaml(`orbgate: 1
+apis: { a: { base_path: /orders, scopes: { read: { orbs: false, routes: ['GET /{id}'] }${others.join("")} } } }`);
+
+const HELD = ", post: { orbs: false, routes: ['POST /{id}'] }, delete: { orbs: false, routes: ['DELETE /{id}'] }";
+
+/** What is counted of requests: effect and reason, and what was misrouted. @param {string[]} counted */
+const effects = (counted) => counted.splice(0).map((one) => (one.includes("misrouted") ? "misrouted" : one.split(" ").slice(1, 3).join(" ")));
+
+/** A line for each request: its effect. @param {string[]} lines */
+const audited = (lines) => lines.splice(0).map((line) => JSON.parse(line).decision);
+
+for (const [name, express] of EXPRESSES) {
+  test(`${name}: only a handler for OPTIONS alone gets a CORS preflight`, async (context) => {
+    const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass", public: ["OPTIONS /open", "GET /shared"] });
+    const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(`${request.method} handled`);
+    const cors = require("cors")({ origin: (/** @type {unknown} */ _, /** @type {Function} */ done) => done(null, false) });
+    const asked = async (/** @type {(app: import("express").Express) => unknown} */ add, target = "/orders/7") => {
+      const app = express().use(middleware(gate));
+      add(app);
+      return (await ask(await served(context, app), "OPTIONS", target, PREFLIGHT)).status;
+    };
+    assert.equal(await asked((app) => app.use(cors).all("/orders/:id", handler)), 404);
+    assert.deepEqual(effects(counted), ["deny no_route", "misrouted"]);
+    assert.equal(await asked((app) => app.route("/orders/:id").all(handler)), 404);
+    assert.equal(await asked((app) => app.route("/orders/:id").get(handler).options(handler)), 404);
+    assert.equal(await asked((app) => app.all("/orders/:id", middleware(gate), handler)), 404);
+    assert.equal(await asked((app) => app.all("/shared", handler), "/shared"), 404);
+    assert.equal(await asked((app) => app.options("/orders/:id", handler)), 200);
+    assert.equal(await asked((app) => app.get("/orders/:id", handler).options("/orders/:id", middleware(gate), (_, response) => void response.send())), 200);
+    assert.equal(await asked((app) => app.route("/orders/:id").all(middleware(gate)).get(() => {}).options(handler)), 200);
+    // It is public for `OPTIONS`, so it needs no preflight.
+    assert.equal(await asked((app) => app.all("/open", handler), "/open"), 200);
+  });
+
+  test(`${name}: a handler without a route is told nothing of another method or path`, async (context) => {
+    const { gate, bearer } = await gated(context, orders(HELD));
+    const app = express().use(middleware(gate)).use(methodOverride("_method"));
+    app.use((request, _, next) => {
+      request.url = request.url.replace("me", "7");
+      next();
+    });
+    app.use("/orders", (request, response) => void response.send(`${request.method} ${allowed(request).decision.route} ${findAllowed(request) !== undefined}`));
+    /** @type {import("express").ErrorRequestHandler} */
+    const failed = ({ message }, request, response, _next) => void response.status(500).send(`${message} ${findAllowed(request)}`);
+    const port = await served(context, app.use(failed));
+    const asked = async (/** @type {string} */ target) => {
+      const { status, body } = await ask(port, "POST", target, bearer("post"));
+      return [status, body];
+    };
+    assert.deepEqual(await asked("/orders/7?x=1"), [200, "POST POST /orders/{id} true"]);
+    for (const target of ["/orders/7?_method=DELETE", "/orders/me"]) {
+      const [status, body] = await asked(target);
+      assert.deepEqual([status, body], [500, "the gate has let another request through: something inside the gate has changed the method or the path undefined"]);
+    }
+  });
+
+  test(`${name}: a request has one line and one count`, async (context) => {
+    const lines = /** @type {string[]} */ ([]);
+    const { gate, counted, bearer } = await gated(context, orders(), { audit: (line) => void lines.push(line) });
+    const app = express().use(middleware(gate)).use("/orders/9", (_, response) => void response.send("without a route"));
+    app.get("/orders/export", () => assert.fail("reached")).get("/orders/:id", middleware(gate), (_, response) => void response.send("order"));
+    const port = await served(context, app);
+    for (const [target, status, effect] of /** @type {const} */ ([["export", 404, "deny"], ["7", 200, "allow"], ["9", 200, "allow"], ["export", 404, "deny"]])) {
+      assert.equal((await ask(port, "GET", `/orders/${target}`, bearer("read"))).status, status);
+      while (lines.length === 0) {
+        await new Promise(setImmediate);
+      }
+      assert.deepEqual([target, audited(lines), effects(counted)[0]?.split(" ")[0]], [target, [effect], effect]);
+    }
+  });
+}
+
+test("a service of node:http is told nothing of another method or path", async (context) => {
+  const { gate, bearer } = await gated(context, orders());
+  const port = await served(context, listener(gate, (request, response) => {
+    const before = findAllowed(request)?.decision.route;
+    const { method, url } = request;
+    request.method = "DELETE";
+    const [other] = [findAllowed(request)];
+    Object.assign(request, { method, url: "/orders/8" });
+    assert.throws(() => allowed(request), /has let another request through/);
+    Object.assign(request, { url });
+    response.end(`${before} ${other} ${allowed(request).decision.route}`);
+  }));
+  assert.equal((await ask(port, "GET", "/orders/7?x=1", bearer("read"))).body, "GET /orders/{id} undefined GET /orders/{id}");
+});
+
+test("a hook of Fastify cannot change a request on its way to its handler", async (context) => {
+  const lines = /** @type {string[]} */ ([]);
+  const { gate, counted, bearer } = await gated(context, orders(HELD), { audit: (line) => void lines.push(line) });
+  for (const hook of /** @type {const} */ (["preHandler", "preValidation"])) {
+    const app = require("fastify").fastify();
+    context.after(() => app.close());
+    await app.register(fastify(gate));
+    app.addHook(hook, async ({ raw, query }) => {
+      const { _method: method = raw.method, url = raw.url } = /** @type {Record<string, string>} */ (query);
+      Object.assign(raw, { method, url });
+    });
+    app.route({ method: ["POST", "DELETE"], url: "/orders/:id", handler: async (request) => `${request.method} as ${allowed(request).decision.route}` });
+    const asked = async (/** @type {string} */ url) => {
+      const { statusCode, body } = await app.inject({ method: "POST", url, headers: bearer("post") });
+      return [statusCode, body];
+    };
+    assert.deepEqual(await asked("/orders/7"), [200, "POST as POST /orders/{id}"]);
+    assert.deepEqual([effects(counted), audited(lines)], [["allow scope_held"], ["allow"]]);
+    for (const query of ["_method=DELETE", "url=/orders/8"]) {
+      assert.deepEqual(await asked(`/orders/7?${query}`), [404, ""]);
+      assert.deepEqual([effects(counted), audited(lines)], [["deny no_route", "misrouted"], ["deny"]]);
+    }
+  }
+});
+
+test("only a route of Fastify for OPTIONS alone gets a CORS preflight", async (context) => {
+  const { gate } = await gated(context, orders(), { corsPreflight: "pass" });
+  const asked = async (/** @type {any} */ method) => {
+    const app = require("fastify").fastify();
+    context.after(() => app.close());
+    await app.register(fastify(gate, { check: false }));
+    app.route({ method, url: "/orders/:id", handler: async ({ method }) => `${method} handled` });
+    return (await app.inject({ method: "OPTIONS", url: "/orders/7", headers: PREFLIGHT })).statusCode;
+  };
+  assert.deepEqual([await asked("OPTIONS"), await asked(["GET", "OPTIONS"]), await asked("GET")], [200, 404, 404]);
+});
+
+test("a route of Fastify with constraints is unknown", async (context) => {
+  const { gate, bearer } = await gated(context, orders());
+  const made = async (/** @type {boolean} */ check) => {
+    const app = require("fastify").fastify();
+    context.after(() => app.close());
+    await app.register(fastify(gate, { check }));
+    app.get("/orders/:id", async () => "order");
+    app.route({ method: "GET", url: "/orders/:id", constraints: { host: "admin.example" }, handler: async () => "administration" });
+    return app;
+  };
+  const app = await made(false);
+  const asked = async (/** @type {string} */ host) => (await app.inject({ url: "/orders/7", headers: { ...bearer("read"), host } })).statusCode;
+  assert.deepEqual([await asked("shop.example"), await asked("admin.example")], [200, 404]);
+  await assert.rejects(async () => (await made(true)).ready(), /routes with constraints cannot be compared with the policy: GET \/orders\/:id$/);
+});
+
+test("a handler of Hono with `next` answers at the decided route only", async (context) => {
+  const lines = /** @type {string[]} */ ([]);
+  const { gate, counted, bearer } = await gated(context, orders(), { public: ["GET /docs/{page}"], audit: (line) => void lines.push(line) });
+  const [{ Hono }, { mount }] = await Promise.all(["hono", "hono/mount"].map((/** @type {any} */ name) => import(name)));
+  const legacy = new Hono().get("/export", (/** @type {any} */ c) => c.text("export")).get("/secret", (/** @type {any} */ c) => c.text("secret"));
+  const withNext = async (/** @type {any} */ c, /** @type {any} */ _next) => c.text("with next");
+  const goOn = async (/** @type {any} */ _, /** @type {() => Promise<void>} */ next) => next();
+  const order = (/** @type {any} */ c) => c.text("order");
+  /** @type {[string, (app: any) => unknown, number][]} */
+  const table = [
+    ["a mounted service", (app) => app.mount("/orders", legacy.fetch), 404],
+    ["one with options", (app) => app.mount("/orders", legacy.fetch, { replaceRequest: false }), 404],
+    ["one of hono/mount", (app) => app.all("/orders/*", mount(legacy.fetch)), 404],
+    ["one with its own errors", (app) => app.route("/orders", new Hono().mount("/", legacy.fetch).onError(() => new Response())), 404],
+    ["for all methods", (app) => app.all("/orders/export", withNext), 404],
+    ["for one method, with a wildcard", (app) => app.get("/orders/*", withNext), 404],
+    ["for one method, everywhere", (app) => app.get("*", withNext), 404],
+    ["for two methods", (app) => app.on(["GET", "POST"], "/orders/export", withNext), 404],
+    ["at the route", (app) => app.all("/orders/:id", goOn), 200],
+    ["middleware everywhere", (app) => app.use(goOn), 200],
+    ["middleware below a path", (app) => app.use("/orders/*", goOn), 200],
+  ];
+  for (const [name, add, status] of table) {
+    const app = new Hono().use(hono(gate));
+    add(app);
+    app.get("/orders/:id", order).get("/docs/:page", order);
+    const response = await app.request("/orders/export", { headers: bearer("read") });
+    assert.deepEqual([name, response.status, await response.text()], [name, status, status === 200 ? "order" : ""]);
+    const effect = status === 200 ? "allow" : "deny";
+    assert.deepEqual([name, audited(lines), effects(counted)[0]?.split(" ")[0]], [name, [effect], effect]);
+  }
+  const bundled = await require("esbuild").build({
+    stdin: { contents: 'export { Hono } from "hono"; export { mount } from "hono/mount";', resolveDir: __dirname }, bundle: true, minify: true, format: "esm", write: false,
+  });
+  const minified = await import(`data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0]?.contents ?? "").toString("base64")}`);
+  for (const add of /** @type {((app: any) => any)[]} */ ([(app) => app.mount("/orders", legacy.fetch), (app) => app.all("/orders/*", minified.mount(legacy.fetch))])) {
+    const app = add(new minified.Hono().use(hono(gate))).get("/orders/:id", order);
+    assert.equal((await app.request("/orders/export", { headers: bearer("read") })).status, 404);
+  }
+  const app = new Hono().use(hono(gate)).mount("/docs", legacy.fetch).get("/docs/:page", order);
+  assert.equal((await app.request("/docs/secret")).status, 404);
+  const undeclared = gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "undeclared").map(({ route }) => route);
+  assert.ok(undeclared.includes("ALL /docs/{*}"), undeclared.join());
+});
+
+test("only a handler of Hono for OPTIONS alone gets a CORS preflight", async (context) => {
+  const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass" });
+  const { Hono } = await import(/** @type {string} */ ("hono"));
+  const handler = (/** @type {any} */ c) => c.text("handled");
+  const asked = async (/** @type {(app: any) => unknown} */ add) => {
+    const app = new Hono().use(hono(gate));
+    add(app);
+    return (await app.request("/orders/7", { method: "OPTIONS", headers: PREFLIGHT })).status;
+  };
+  assert.equal(await asked((app) => app.all("/orders/:id", handler)), 404);
+  assert.deepEqual(effects(counted), ["deny no_route", "misrouted"]);
+  assert.equal(await asked((app) => app.options("/orders/:id", handler)), 200);
+  // Hono's own support has no route. Before the gate, it answers; after it, nothing tells that it will.
+  const { cors } = await import(/** @type {string} */ ("hono/cors"));
+  const outside = new Hono().use(cors({ origin: PREFLIGHT.origin })).use(hono(gate)).get("/orders/:id", handler);
+  const { status, headers } = await outside.request("/orders/7", { method: "OPTIONS", headers: PREFLIGHT });
+  assert.deepEqual([status, headers.get("access-control-allow-origin")], [204, PREFLIGHT.origin]);
+  assert.equal(await asked((app) => app.use(cors()).get("/orders/:id", handler)), 404);
+  assert.equal(await asked((app) => app.all("/orders/:id", async (/** @type {any} */ _, /** @type {any} */ next) => next()).options("/orders/:id", handler)), 404);
+  // The Fetch API has no routes: the answer says it, and the service looks.
+  const answer = await gate.answer({
+    method: "OPTIONS", target: "/orders/7", authorization: [], upgrade: [], origin: ["https://a.example"], accessControlRequestMethod: ["GET"], headerNames: [],
+  });
+  assert.deepEqual([answer.isAllow, answer.preflight], [true, true]);
+  assert.equal(await refusal(gate, new Request("http://a/orders/7", { method: "OPTIONS", headers: PREFLIGHT })), undefined);
+});
