@@ -227,3 +227,22 @@ test("only a handler of Hono for OPTIONS alone gets a CORS preflight", async (co
   assert.deepEqual([answer.isAllow, answer.preflight], [true, true]);
   assert.equal(await refusal(gate, new Request("http://a/orders/7", { method: "OPTIONS", headers: PREFLIGHT })), undefined);
 });
+
+test("a route with a pattern in a parameter is reported beside the one that the policy has", async (context) => {
+  const { gate } = await gated(context, orders());
+  const { Hono } = await import(/** @type {string} */ ("hono"));
+  const handler = (/** @type {any} */ c) => c.text("handled");
+  const undeclared = (/** @type {any} */ app) => gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "undeclared").map(({ route, decidedAs }) => [route, decidedAs]);
+  const found = [["GET /orders/:z(export|a)", "GET /orders/{id}"]];
+  assert.deepEqual(undeclared(new Hono().use(hono(gate)).get("/orders/:z{export|a}", handler).get("/orders/:id", handler)), found);
+  assert.deepEqual(undeclared(express4().use(middleware(gate)).get("/orders/:z(export|a)", handler).get("/orders/:id", handler)), found);
+  // Alone, it is how the service writes the policy's route.
+  assert.deepEqual(undeclared(new Hono().use(hono(gate)).get("/orders/:id{[0-9]+}", handler).post("/orders/:id", handler).get("/orders", handler)), [
+    ["POST /orders/{id}", null], ["GET /orders", null],
+  ]);
+  const app = require("fastify").fastify();
+  context.after(() => app.close());
+  await app.register(fastify(gate));
+  app.get("/orders/:id", async () => "order").get("/orders/:z(export|a)", async () => "export");
+  await assert.rejects(async () => app.ready(), /lacks routes that the service has: GET \/orders\/:z\(export\|a\) \(decided as GET \/orders\/\{id\}\)$/);
+});

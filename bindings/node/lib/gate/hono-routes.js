@@ -47,12 +47,13 @@ function taken(routes, method) {
 }
 
 /**
- * A template of Hono, `/users/:id{[0-9]+}`, as Express would have it: a colon within a segment is a literal.
+ * A template of Hono, `/users/:id{[0-9]+}`, as Express 4 would have it: a colon within a segment is a literal.
  * @param {string} path
  */
 function templateOf(path) {
-  const plain = path.replace(/\/:([^/{}]+)\{(?:[^{}]|\{[^{}]*\})*\}/g, "/:$1");
-  return plain.split("/").map((segment) => segment.replace(/(?<=.)[:*]/g, "\\$&")).join("/");
+  const parts = path.split(/(\/:[^/{}]+\{(?:[^{}]|\{[^{}]*\})*\})/);
+  const literal = (/** @type {string} */ part) => part.split("/").map((segment) => segment.replace(/(?<=.)[:*]/g, "\\$&")).join("/");
+  return parts.map((part, at) => (at % 2 === 0 ? literal(part) : part.replace(/\{(.*)\}$/, (_, pattern) => `(${pattern.replaceAll("/", "\\x2f")})`))).join("");
 }
 
 /** The routes of an application of Hono. @type {(routes: Route[]) => import("../../gate.js").ServedRoute[]} */

@@ -29,10 +29,27 @@ function differences(gate, engine, routes) {
     for (let next = pointer === 0 ? null : difference(pointer, 0); next !== null; next = difference(pointer, list.length)) {
       list.push(next);
     }
-    return [...list, ...served.filter(({ gated }) => gated === false).map(ungated)];
+    return [...list, ...patterns(engine, served), ...served.filter(({ gated }) => gated === false).map(ungated)];
   } finally {
     gates.differencesFree(pointer);
   }
+}
+
+/**
+ * Of several routes of one method and shape, those with a pattern in a parameter, such as `/:name(export)`: a gate compares no patterns, so
+ * each passes for the policy's route.
+ * @param {InstanceType<typeof import("../engine.js").Engine>} engine
+ * @param {ServedRoute[]} served
+ * @returns {import("../../gate.js").RouteDifference[]}
+ */
+function patterns(engine, served) {
+  const shapeOf = (/** @type {ServedRoute} */ { method, template }) => `${method.toUpperCase()} ${template.replace(/\/(:[^/]*|\{[^/}]*\})/g, "/:")}`;
+  const declared = new Map(engine.routes.map(({ method, template }) => [shapeOf({ method, template }), `${method} ${template}`]));
+  const patterned = served.filter((route) => /\/:\w+\(/.test(route.template) && declared.has(shapeOf(route)));
+  const hides = (/** @type {ServedRoute} */ one) => served.some((other) => other.template !== one.template && shapeOf(other) === shapeOf(one));
+  return patterned.filter(hides).map((one) => Object.freeze({
+    kind: "undeclared", route: `${one.method.toUpperCase()} ${one.template}`, decidedAs: declared.get(shapeOf(one)) ?? null,
+  }));
 }
 
 /**
