@@ -28,7 +28,7 @@ const effects = (counted) => counted.splice(0).map((one) => (one.includes("misro
 const audited = (lines) => lines.splice(0).map((line) => JSON.parse(line).decision);
 
 for (const [name, express] of EXPRESSES) {
-  test(`${name}: only a handler for OPTIONS alone gets a CORS preflight`, async (context) => {
+  test(`${name}: a CORS preflight reaches only handlers that take just OPTIONS`, async (context) => {
     const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass", public: ["OPTIONS /open", "GET /shared"] });
     const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(`${request.method} handled`);
     const cors = require("cors")({ origin: (/** @type {unknown} */ _, /** @type {Function} */ done) => done(null, false) });
@@ -50,7 +50,7 @@ for (const [name, express] of EXPRESSES) {
     assert.equal(await asked((app) => app.all("/open", handler), "/open"), 200);
   });
 
-  test(`${name}: a handler without a route is told nothing of another method or path`, async (context) => {
+  test(`${name}: "allowed" fails after the method or the path has changed`, async (context) => {
     const { gate, bearer } = await gated(context, orders(HELD));
     const app = express().use(middleware(gate)).use(methodOverride("_method"));
     app.use((request, _, next) => {
@@ -88,7 +88,7 @@ for (const [name, express] of EXPRESSES) {
   });
 }
 
-test("a service of node:http is told nothing of another method or path", async (context) => {
+test("in node:http, `allowed` fails after the method or the path has changed", async (context) => {
   const { gate, bearer } = await gated(context, orders());
   const port = await served(context, listener(gate, (request, response) => {
     const before = findAllowed(request)?.decision.route;
@@ -128,7 +128,7 @@ test("a hook of Fastify cannot change a request on its way to its handler", asyn
   }
 });
 
-test("only a route of Fastify for OPTIONS alone gets a CORS preflight", async (context) => {
+test("a CORS preflight reaches only routes of Fastify that take just OPTIONS", async (context) => {
   const { gate } = await gated(context, orders(), { corsPreflight: "pass" });
   const asked = async (/** @type {any} */ method) => {
     const app = require("fastify").fastify();
@@ -201,7 +201,7 @@ test("a handler of Hono with `next` answers at the decided route only", async (c
   assert.ok(undeclared.includes("ALL /docs/{*}"), undeclared.join());
 });
 
-test("only a handler of Hono for OPTIONS alone gets a CORS preflight", async (context) => {
+test("a CORS preflight reaches only handlers of Hono that take just OPTIONS", async (context) => {
   const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass" });
   const { Hono } = await import(/** @type {string} */ ("hono"));
   const handler = (/** @type {any} */ c) => c.text("handled");
@@ -228,7 +228,7 @@ test("only a handler of Hono for OPTIONS alone gets a CORS preflight", async (co
   assert.equal(await refusal(gate, new Request("http://a/orders/7", { method: "OPTIONS", headers: PREFLIGHT })), undefined);
 });
 
-test("a route with a pattern in a parameter is reported beside the one that the policy has", async (context) => {
+test("a route with a pattern in a parameter is reported if another route has its shape", async (context) => {
   const { gate } = await gated(context, orders());
   const { Hono } = await import(/** @type {string} */ ("hono"));
   const handler = (/** @type {any} */ c) => c.text("handled");

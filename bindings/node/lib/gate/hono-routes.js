@@ -33,7 +33,7 @@ const answering = (/** @type {Route[]} */ routes) => routes.filter((route) => !i
 
 /**
  * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, because
- * middleware has replaced the one that came. None: nothing says who answers. And whether all of them are for `OPTIONS` alone.
+ * middleware has replaced the one that came. None: nothing says who answers. And whether all of them are only for `OPTIONS`.
  * @param {Route[]} routes that fit, in their order
  * @param {string} method
  */

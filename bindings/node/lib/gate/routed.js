@@ -67,7 +67,7 @@ function first(request, _response, next) {
 }
 
 /**
- * Whether the handlers of a route that answer `OPTIONS` are for this method alone. Express 4 has those of `all` once for each method.
+ * Whether the handlers of a route that answer `OPTIONS` are only for this method. Express 4 has those of `all` once for each method.
  * @param {any} route
  */
 function isForOptions({ stack }) {

@@ -19,7 +19,7 @@ function targetOf(url) {
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
  * @param {{ templates: (string | null | undefined)[], isForOptions: boolean }} taken by a router: templates, each of which must be the
- * decided one; and whether their handlers are for `OPTIONS` alone
+ * decided one; and whether their handlers are only for `OPTIONS`
  * @param {any} [incoming] the request of `node:http` that it was made of
  * @returns {Promise<any>} `undefined` for a request that may go on
  */
