@@ -228,7 +228,7 @@ test("a wider policy is refused where paths end in a slash, and public routes be
     [policy(usual), policy(escapes), "GET /healthz", null],
     [policy(usual), policy(slash), undefined, null],
   ])) {
-    const gate = new Gate(Engine.fromYaml(active), tokens, { log: QUIET, refuseWider: true, publicRoutes: open === undefined ? [] : [open] });
+    const gate = new Gate(Engine.fromYaml(active), tokens, { log: QUIET, refuseWider: true, public: open === undefined ? [] : [open] });
     fs.writeFileSync(file, next);
     if (why === null) {
       gate.reload(file);
