@@ -185,18 +185,22 @@ fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
     compile(file.bytes(), Some(&shown))
 }
 
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere not every path is one")]
+#[cfg_attr(
+    unix,
+    expect(clippy::unnecessary_wraps, reason = "elsewhere not every path is one")
+)]
 fn native(path: &[u8]) -> io::Result<PathBuf> {
-    use std::os::unix::ffi::OsStrExt as _;
-    Ok(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
-}
-
-#[cfg(not(unix))]
-fn native(path: &[u8]) -> io::Result<PathBuf> {
-    let path = str::from_utf8(path);
-    path.map(PathBuf::from)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        Ok(PathBuf::from(std::ffi::OsStr::from_bytes(path)))
+    }
+    #[cfg(not(unix))]
+    {
+        let path = str::from_utf8(path);
+        path.map(PathBuf::from)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+    }
 }
 
 /// Adds an owner to an engine and returns the same pointer; null for null.

@@ -36,9 +36,16 @@ pub const extern "C" fn orbgate_version() -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub const extern "C" fn orbgate_version_number() -> u32 {
-    number(env!("CARGO_PKG_VERSION_MAJOR")) << 24
-        | number(env!("CARGO_PKG_VERSION_MINOR")) << 16
-        | number(env!("CARGO_PKG_VERSION_PATCH")) << 8
+    numbered(
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        env!("CARGO_PKG_VERSION_MINOR"),
+        env!("CARGO_PKG_VERSION_PATCH"),
+    )
+}
+
+/// A version as one number.
+pub(crate) const fn numbered(major: &str, minor: &str, patch: &str) -> u32 {
+    number(major) << 24 | number(minor) << 16 | number(patch) << 8
 }
 
 /// A part of a version, at most 255.

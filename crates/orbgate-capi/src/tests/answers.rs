@@ -7,6 +7,17 @@ use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::flags::Flags;
 
+/// An organisation passes here without the scope, for a reason that no prepared decision has.
+const WITHOUT_SCOPE: &str = "
+orbgate: 1
+apis:
+  a:
+    base_path: ''
+    token: user
+    organisation: allow_without_scope
+    scopes: { read: { orbs: 7, routes: [GET /a, GET /b, GET /c, GET /d] } }
+";
+
 fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
     let expected = OrbgateDecision::new(engine.policy(), decision);
     for pack_about in [false, true] {
@@ -28,7 +39,7 @@ fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
 
 #[test]
 fn every_route_has_the_answer_of_its_decision() {
-    for made in [external(), compiled(SHOP)] {
+    for made in [external(), compiled(SHOP), compiled(WITHOUT_SCOPE)] {
         let engine = unsafe { &*made };
         let core = engine.engine();
         let routes: Vec<_> = (0..).map_while(|index| core.route(index)).collect();

@@ -147,29 +147,52 @@ pub(super) fn table(columns: &[Column], skip: usize, valid: &[bool]) -> Table {
     }
 }
 
-const METHODS: [Option<&str>; 5] = [Some("GET"), Some("GET"), None, Some("POST"), Some("GET")];
-const TARGETS: [Option<&str>; 5] = [
+const METHODS: [Option<&str>; 7] = [
+    Some("GET"),
+    Some("GET"),
+    None,
+    Some("POST"),
+    Some("GET"),
+    Some("POST"),
+    Some("POST"),
+];
+const TARGETS: [Option<&str>; 7] = [
     Some("/api/v1/external/account"),
     Some("/api/v1/external/orbs"),
     Some("/api/v1/external/orbs"),
     Some("/api/v1/external/voxies/prompt/run"),
     Some("/nowhere"),
+    Some("/api/v1/external/voxies/prompt/run"),
+    Some("/api/v1/external/voxies/prompt/run"),
 ];
-const KINDS: [Option<&str>; 5] = [
+const KINDS: [Option<&str>; 7] = [
     Some("user"),
     Some("organisation"),
     Some("user"),
     Some("user"),
     None,
+    Some("user"),
+    Some("user"),
 ];
-const SCOPES: [Option<&str>; 5] = [
+const SCOPES: [Option<&str>; 7] = [
     Some("read:account"),
     None,
     Some("read:orbs"),
     Some("read:x write:voxies"),
     Some(""),
+    Some("write:voxies"),
+    Some("write:voxies"),
 ];
-const BONUS: [Option<bool>; 5] = [Some(true), Some(false), Some(true), Some(true), None];
+/// What is null allows none, as what is false.
+const BONUS: [Option<bool>; 7] = [
+    Some(true),
+    Some(false),
+    Some(true),
+    Some(true),
+    None,
+    Some(false),
+    None,
+];
 
 /// Methods and targets, which are enough for a table.
 pub(super) fn some_columns() -> Vec<Column> {
@@ -197,12 +220,12 @@ fn a_table_is_a_loop() {
             columns.push(Column::texts(c"scopes", &SCOPES, large));
             columns.push(Column::booleans(c"allow_bonus_orbs", &BONUS));
         }
-        let mut valid = vec![true; 5 - skip];
+        let mut valid = vec![true; METHODS.len() - skip];
         valid[1] = false;
         let table = table(&columns, skip, &valid);
         let every = token(1, b"write:voxies read:orbs");
         let one = if own_tokens { null() } else { &raw const every };
-        let mut found = vec![OrbgateDecision::default(); 5 - skip];
+        let mut found = vec![OrbgateDecision::default(); METHODS.len() - skip];
         let status = unsafe {
             let out = found.as_mut_ptr();
             orbgate_engine_decide_arrow(
@@ -252,22 +275,52 @@ fn single(
     out
 }
 
+/// A table may have fewer rows than its columns. What is behind its last row isn't read.
+#[test]
+fn a_table_may_end_before_its_columns() {
+    let engine = external();
+    // With two rows, the offsets of the second column fall behind them.
+    let targets = [TARGETS[0], TARGETS[1]].map(Option::unwrap).concat();
+    let length = TARGETS[0].unwrap().len() as u32;
+    let offsets = [0, 0, 0, 0, length, targets.len() as u32, 1, 0];
+    let offsets = offsets.into_iter().flat_map(u32::to_ne_bytes).collect();
+    let valid_bits = bits([true; 4].into_iter());
+    let columns = [
+        Column::texts(c"method", &METHODS, false),
+        Column::new(
+            c"target",
+            c"u",
+            4,
+            vec![valid_bits, offsets, targets.into_bytes()],
+        ),
+    ];
+    let table = table(&columns, 0, &[true; 2]);
+    let one = token(1, b"read:orbs");
+    let mut found = [OrbgateDecision::default(); 2];
+    let status = unsafe {
+        let out = found.as_mut_ptr();
+        orbgate_engine_decide_arrow(engine, &table.array, &table.schema, &one, 0, out, 2)
+    };
+    assert_eq!((status, found.map(|it| it.effect)), (OK, [1, 2]));
+    unsafe { orbgate_engine_free(engine) };
+}
+
 #[test]
 fn a_table_that_is_none_is_refused() {
     let engine = external();
     let columns = some_columns;
-    let valid = [true; 5];
+    let valid = [true; METHODS.len()];
     let refused = |table: &Table, token: *const OrbgateToken, flags: u32| {
         let canary = OrbgateDecision {
             effect: 0xa5,
             ..OrbgateDecision::default()
         };
-        let mut out = [canary; 5];
+        let mut out = [canary; 8];
         let status = unsafe {
             let out = out.as_mut_ptr();
-            orbgate_engine_decide_arrow(engine, &table.array, &table.schema, token, flags, out, 5)
+            orbgate_engine_decide_arrow(engine, &table.array, &table.schema, token, flags, out, 8)
         };
-        assert_eq!((status, out), (INVALID, [canary; 5]));
+        assert_eq!((status, out), (INVALID, [canary; 8]));
     };
     let one = token(1, b"");
     // The table itself: released, of another type, too long, with a child too few.
@@ -277,7 +330,7 @@ fn a_table_that_is_none_is_refused() {
         match change {
             0 => table.array.release = null(),
             1 => table.schema.format = c"u".as_ptr(),
-            2 => table.array.length = 6,
+            2 => table.array.length = 8,
             3 => (table.array.n_children, table.schema.n_children) = (1, 1),
             4 => table.schema.release = null(),
             5 => table.schema.dictionary = &raw const columns[0].schema,
@@ -290,8 +343,9 @@ fn a_table_that_is_none_is_refused() {
     for change in 0..11 {
         let mut columns = columns();
         let targets = |format, offsets: Vec<u8>| {
-            let valid_bits = bits([true; 5].into_iter());
-            Column::new(c"target", format, 5, vec![valid_bits, offsets, vec![0; 64]])
+            let valid_bits = bits(valid.into_iter());
+            let buffers = vec![valid_bits, offsets, vec![0; 64]];
+            Column::new(c"target", format, valid.len(), buffers)
         };
         let short = |offsets: &mut dyn Iterator<Item = i32>| {
             targets(c"u", offsets.flat_map(i32::to_ne_bytes).collect())

@@ -4,7 +4,7 @@ use core::ptr::{null, null_mut};
 
 use proptest::prelude::*;
 
-use super::{INVALID, OK, external, set, token};
+use super::{INVALID, OK, compiled, external, set, token};
 use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed};
 use crate::columns::OrbgateColumn;
 use crate::decide::orbgate_engine_decide;
@@ -178,6 +178,34 @@ fn what_stands_under_a_null_is_not_looked_at() {
     }
 }
 
+/// A table of so many templates goes in stages, and the targets are read before the rest.
+#[test]
+#[cfg(not(miri))] // thousands of templates
+fn a_batch_of_a_large_table_is_a_loop() {
+    let routes: Vec<_> = (0..8_193)
+        .map(|number| format!("GET /t{number}/{{id}}"))
+        .collect();
+    let engine = compiled(&format!(
+        "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes: {{ read: {{ orbs: false, routes: ['{}'] }} }}\n",
+        routes.join("', '")
+    ));
+    let targets = ["/v1/t8192/x", "/v1/t8193/x", "/v1/t7/x?q", ""];
+    let method = Owned::new(["GET"; 4].into_iter());
+    let target = Owned::new(targets.into_iter());
+    let one = token(1, b"read");
+    let batch = OrbgateBatch {
+        len: targets.len(),
+        method: method.column(),
+        target: target.column(),
+        token: &one,
+        ..empty()
+    };
+    let mut found = [OrbgateDecision::default(); 4];
+    let status = unsafe { orbgate_engine_decide_batch(engine, &batch, found.as_mut_ptr(), 4) };
+    assert_eq!((status, found.map(|it| it.effect)), (OK, [2, 1, 2, 1]));
+    unsafe { orbgate_engine_free(engine) };
+}
+
 #[test]
 fn a_bad_batch_is_refused_as_a_whole() {
     let engine = external();
@@ -194,6 +222,10 @@ fn a_bad_batch_is_refused_as_a_whole() {
     let one = token(1, b"");
     let (bad_kinds, bad_flags) = ([1, 3], [0, 2]);
     let (falling, beyond) = ([12_u32, 11, 13], [10_u32, 11, 14]);
+    let (falls_twice, three) = ([13_u32, 12, 11, 12], Owned::new(["GET"; 3].into_iter()));
+    // A set that is not aligned, first and last.
+    let odd = core::ptr::without_provenance(2);
+    let (odd_first, odd_last) = ([odd, null()], [null(), odd]);
     let with = |change: &dyn Fn(&mut OrbgateBatch)| {
         let mut batch = good();
         change(&mut batch);
@@ -207,12 +239,18 @@ fn a_bad_batch_is_refused_as_a_whole() {
         with(&|batch| batch.target.data = null()),
         with(&|batch| batch.target.offsets = falling.as_ptr()),
         with(&|batch| batch.target.offsets = beyond.as_ptr()),
+        with(&|batch| {
+            (batch.len, batch.kinds, batch.method) = (3, null(), three.column());
+            batch.target.offsets = falls_twice.as_ptr();
+        }),
         with(&|batch| batch.target.data_len = usize::MAX),
         with(&|batch| {
             batch.target.offsets = batch.target.offsets.cast::<u8>().wrapping_add(1).cast()
         }),
         with(&|batch| batch.kinds = bad_kinds.as_ptr()),
         with(&|batch| batch.token = &one),
+        with(&|batch| batch.scope_sets = odd_first.as_ptr()),
+        with(&|batch| batch.scope_sets = odd_last.as_ptr()),
         with(&|batch| (batch.kinds, batch.scopes) = (null(), method.column())),
         with(&|batch| batch.allow_bonus_orbs = bad_flags.as_ptr()),
         with(&|batch| (batch.flags, batch.allow_bonus_orbs) = (3, [0, 1].as_ptr())),
@@ -220,10 +258,10 @@ fn a_bad_batch_is_refused_as_a_whole() {
         with(&|batch| batch.len = usize::MAX),
     ];
     for (at, batch) in bad.iter().enumerate() {
-        let mut out = [0xa5_u64; 2];
+        let mut out = [0xa5_u64; 3];
         let status =
-            unsafe { orbgate_engine_decide_batch_packed(engine, batch, out.as_mut_ptr(), 2) };
-        assert_eq!((status, out), (INVALID, [0xa5; 2]), "{at}");
+            unsafe { orbgate_engine_decide_batch_packed(engine, batch, out.as_mut_ptr(), 3) };
+        assert_eq!((status, out), (INVALID, [0xa5; 3]), "{at}");
     }
     let mut out = [0xa5_u64; 2];
     let location = out.as_mut_ptr();

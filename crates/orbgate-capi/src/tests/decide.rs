@@ -14,6 +14,7 @@ use crate::decide::{
 };
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::flags::ORBGATE_PACK_ABOUT;
 use crate::listing::orbgate_engine_find_route;
 use crate::readback::{
     OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods,
@@ -249,6 +250,26 @@ fn a_route_or_set_of_another_policy_is_denied() {
         assert_eq!(status, OrbgateStatus::NotFound);
         orbgate_scope_set_free(foreign);
         orbgate_engine_free(other);
+        orbgate_engine_free(engine);
+    }
+}
+
+/// A denial without a valid token names no route. The route that the request matches is packed only for who asks for it.
+#[test]
+fn a_packed_denial_says_what_it_is_about_if_asked() {
+    let engine = compiled(SHOP);
+    let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
+    let mut found = OrbgateDecision::default();
+    unsafe {
+        let status = orbgate_engine_decide(engine, m, ml, t, tl, null(), 0, &mut found);
+        assert_eq!((status, found.reason, found.route), (OK, 2, 0));
+        assert_ne!(found.about, 0);
+        for (flags, route) in [(0, 0), (ORBGATE_PACK_ABOUT, found.about)] {
+            let (none, kind) = (null(), 255);
+            let packed =
+                orbgate_engine_decide_packed(engine, m, ml, t, tl, kind, none, 0, null(), flags);
+            assert_eq!(packed >> 14 & 0x3_ffff, u64::from(route));
+        }
         orbgate_engine_free(engine);
     }
 }

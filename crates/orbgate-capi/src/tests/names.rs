@@ -8,7 +8,7 @@ use crate::names::{
     orbgate_reason_explanation, orbgate_reason_http_status, orbgate_reason_name,
     orbgate_status_name, orbgate_token_kind_from_name,
 };
-use crate::version::{orbgate_abi_version, orbgate_version, orbgate_version_number};
+use crate::version::{numbered, orbgate_abi_version, orbgate_version, orbgate_version_number};
 
 #[test]
 fn reasons_and_details_are_those_of_the_core() {
@@ -90,5 +90,6 @@ fn versions_are_the_packages() {
         orbgate_version_number(),
         parts[0] << 24 | parts[1] << 16 | parts[2] << 8
     );
+    assert_eq!(numbered("1", "2", "255"), 0x0102_ff00);
     assert_eq!(orbgate_abi_version() >> 16, 1);
 }
