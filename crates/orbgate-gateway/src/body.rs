@@ -114,3 +114,26 @@ pub(crate) async fn whole(
         _ = ended => Err(Unread::TooMany),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot::error::TryRecvError;
+
+    use super::Bodies;
+
+    #[test]
+    fn the_oldest_body_gives_way_to_one_too_many() {
+        let bodies = Bodies::new(2);
+        let (first, mut first_ended) = bodies.begin();
+        let (second, mut second_ended) = bodies.begin();
+        assert_eq!(first_ended.try_recv(), Err(TryRecvError::Empty));
+        let (third, _third_ended) = bodies.begin();
+        assert_eq!(first_ended.try_recv(), Err(TryRecvError::Closed));
+        assert_eq!(second_ended.try_recv(), Err(TryRecvError::Empty));
+        // A body that is read makes room.
+        drop((first, third));
+        let (_fourth, _fourth_ended) = bodies.begin();
+        assert_eq!(second_ended.try_recv(), Err(TryRecvError::Empty));
+        drop(second);
+    }
+}

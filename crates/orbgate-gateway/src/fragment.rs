@@ -49,3 +49,51 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WithoutFragments<S> {
         Pin::new(&mut self.0).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::pin::Pin;
+    use core::task::{Context, Poll, Waker};
+    use std::io;
+
+    use tokio::io::AsyncWrite;
+
+    use super::WithoutFragments;
+
+    /// What it was told to do.
+    #[derive(Default)]
+    struct Told(Vec<&'static str>);
+
+    impl AsyncWrite for Told {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.0.push("write");
+            Poll::Ready(Ok(bytes.len()))
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.0.push("flush");
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            self.0.push("shutdown");
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// TLS keeps what isn't flushed, and says its end only if it is told.
+    #[test]
+    fn what_is_written_is_passed_on_to_its_end() {
+        let mut stream = WithoutFragments(Told::default());
+        let mut context = Context::from_waker(Waker::noop());
+        let mut stream_at = Pin::new(&mut stream);
+        assert!(stream_at.as_mut().poll_write(&mut context, b"#").is_ready());
+        assert!(stream_at.as_mut().poll_flush(&mut context).is_ready());
+        assert!(stream_at.as_mut().poll_shutdown(&mut context).is_ready());
+        assert_eq!(stream.0.0, ["write", "flush", "shutdown"]);
+    }
+}

@@ -294,7 +294,7 @@ mod tests {
     use envoy_types::pb::envoy::service::auth::v3::AttributeContext;
     use envoy_types::pb::envoy::service::auth::v3::attribute_context::{HttpRequest, Request};
 
-    use super::{Kind, message, question_of};
+    use super::{HeaderAppendAction, Kind, message, question_of};
     use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, refused};
     use crate::errors::RequestError;
     use crate::promises::Promises;
@@ -395,6 +395,32 @@ mod tests {
         assert_eq!(charge("5"), Some(Kind::NumberValue(5.0)));
         assert_eq!(charge("0"), Some(Kind::NumberValue(0.0)));
         assert_eq!((charge("unstated"), charge("-")), (None, None));
+    }
+
+    /// The client's copies of the promised headers are replaced, and their other spellings removed.
+    #[test]
+    fn an_allow_replaces_the_headers_of_the_client() {
+        let mut answer = HttpAnswer::default();
+        for (name, value) in [
+            ("x-orb-scope", "read:orbs"),
+            ("x-envoy-auth-headers-to-remove", "x_orb_scope,x_orb-status"),
+            ("content-length", "0"),
+        ] {
+            let value = http::HeaderValue::from_static(value);
+            answer.headers_mut().insert(name, value);
+        }
+        let Some(HttpResponse::OkResponse(allowed)) = message(&answer).http_response else {
+            panic!("no allow")
+        };
+        assert_eq!(allowed.headers_to_remove, ["x_orb_scope", "x_orb-status"]);
+        let [option] = &*allowed.headers else {
+            panic!("{:?}", allowed.headers)
+        };
+        let header = option.header.as_ref().unwrap();
+        let both = (header.key.as_str(), header.value.as_str());
+        assert_eq!(both, ("x-orb-scope", "read:orbs"));
+        let replaces = HeaderAppendAction::OverwriteIfExistsOrAdd;
+        assert_eq!(option.append_action(), replaces);
     }
 
     #[test]

@@ -102,3 +102,28 @@ async fn take_away(path: &Path) -> io::Result<()> {
     }
     std::fs::remove_file(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::UnixListener;
+
+    use super::{Address, Listener};
+
+    #[tokio::test]
+    async fn only_the_socket_of_an_ended_program_is_taken_away() {
+        let folder = std::env::temp_dir().join(format!("orbgate-listen-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let [file, used, ended] = ["file", "used", "ended"].map(|name| folder.join(name));
+        std::fs::write(&file, "kept").unwrap();
+        let listener = UnixListener::bind(&used).unwrap();
+        drop(UnixListener::bind(&ended).unwrap());
+        for (path, opens) in [(&file, false), (&used, false), (&ended, true)] {
+            let opened = Listener::open(&Address::Unix(path.clone())).await;
+            assert_eq!(opened.is_ok(), opens, "{path:?}");
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+        assert!(used.exists());
+        drop(listener);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -162,6 +162,29 @@ mod tests {
         }
     }
 
+    /// What the gate is not given, it cannot refuse: an upgrade, a preflight, another method.
+    #[test]
+    fn a_gate_gets_every_header_that_it_reads_and_all_names() {
+        let request = Request::builder()
+            .uri("/store")
+            .header("Authorization", "Bearer a")
+            .header("Upgrade", "h2c")
+            .header("Upgrade", "websocket")
+            .header("Origin", "https://a.example")
+            .header("Access-Control-Request-Method", "GET")
+            .header("X-HTTP-Method-Override", "DELETE");
+        let parts = request.body(()).unwrap().into_parts().0;
+        let question = Question::read(Mode::EnvoyHttp, &parts).unwrap();
+        let request = question.request();
+        assert_eq!(request.authorization, [b"Bearer a"]);
+        assert_eq!(request.upgrade, [&b"h2c"[..], b"websocket"]);
+        assert_eq!(request.origin, [b"https://a.example"]);
+        assert_eq!(request.access_control_request_method, [b"GET"]);
+        let names = request.header_names;
+        assert_eq!(names.len(), 6);
+        assert!(names.contains(&&b"x-http-method-override"[..]));
+    }
+
     #[test]
     fn a_path_of_envoy_that_may_have_lost_bytes_is_no_question() {
         let read = |target: &str| {

@@ -51,12 +51,7 @@ pub(crate) async fn follow(
         };
         is_awaited |= is_told;
         let now = texts(&file, &current).await;
-        let has_rested = resting.as_ref() == Some(&now);
-        let counts = match is_awaited {
-            true => has_rested || are_whole(&now, &judged),
-            false => has_rested && now != judged,
-        };
-        if counts {
+        if counts(is_awaited, resting.as_ref(), &now, &judged) {
             (resting, is_awaited) = (None, false);
             judged = now;
             reload(&file, &current).await;
@@ -70,6 +65,15 @@ pub(crate) async fn follow(
         }
         keeper.keep(&current.load());
         failing = tell(&current.load().keys.fetcher.status(), &failing);
+    }
+}
+
+/// Whether a version takes effect now, or has to rest first.
+fn counts(is_awaited: bool, resting: Option<&Texts>, now: &Texts, judged: &Texts) -> bool {
+    let has_rested = resting == Some(now);
+    match is_awaited {
+        true => has_rested || are_whole(now, judged),
+        false => has_rested && now != judged,
     }
 }
 
@@ -193,4 +197,133 @@ async fn texts(file: &Path, current: &ArcSwap<State>) -> Texts {
     let files: Vec<_> = core::iter::once(file.to_owned()).chain(named).collect();
     let read = move || files.iter().map(|file| files::read(file).ok()).collect();
     tokio::task::spawn_blocking(read).await.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+    use std::sync::mpsc::{Sender, channel};
+
+    use orbgate_token::{FetchError, KeyStatus};
+
+    use super::{Texts, counts, tell};
+
+    /// The configuration, the file of issuers, and a certificate.
+    fn texts(files: [&str; 3]) -> Texts {
+        files.map(|text| Some(text.as_bytes().to_vec())).to_vec()
+    }
+
+    #[test]
+    fn a_version_counts_once_it_has_rested_or_is_whole() {
+        let sealed = orbgate_yaml::seal("b: 1\n");
+        let judged = texts(["a", "a", "a"]);
+        let half = texts(["b", "a", "a"]);
+        let certificate = texts(["a", "a", "b"]);
+        let whole = texts([&sealed, "a", "b"]);
+        let sealed_and_half = texts([&sealed, "b", "a"]);
+        let table = [
+            (false, None, &judged, false),
+            (false, Some(&judged), &judged, false),
+            (false, None, &half, false),
+            (false, Some(&certificate), &half, false),
+            (false, Some(&half), &half, true),
+            (false, None, &whole, false),
+            (true, None, &judged, true),
+            (true, None, &half, false),
+            (true, Some(&half), &half, true),
+            (true, None, &certificate, true),
+            (true, None, &whole, true),
+            (true, None, &sealed_and_half, false),
+        ];
+        for (at, (is_awaited, resting, now, expected)) in table.into_iter().enumerate() {
+            let found = counts(is_awaited, resting, now, &judged);
+            assert_eq!(found, expected, "{at}");
+        }
+    }
+
+    /// Passes on what is logged.
+    struct Log(Sender<Vec<u8>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let sent = self.0.send(bytes.to_vec());
+            sent.map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn it_is_said_once_that_an_issuer_fails_and_once_that_it_is_over() {
+        let status = |is_opaque, keys, failure| KeyStatus {
+            issuer: "a".to_owned(),
+            is_opaque,
+            keys,
+            fetched: None,
+            warnings: Vec::new(),
+            failure,
+        };
+        let failing = |issuer: &str, failure| vec![(issuer.to_owned(), failure)];
+        let (late, gone) = (FetchError::Timeout, FetchError::Unreachable);
+        let (of_keys, of_opaque) = ("keys cannot be fetched", "opaque tokens cannot be asked");
+        let (keys, opaque) = (false, true);
+        let table = [
+            (status(keys, 0, None), vec![], ""),
+            (status(keys, 0, Some(late.clone())), vec![], of_keys),
+            (
+                status(keys, 1, Some(late.clone())),
+                failing("a", late.clone()),
+                "",
+            ),
+            (
+                status(keys, 1, Some(late.clone())),
+                failing("a", gone.clone()),
+                of_keys,
+            ),
+            (
+                status(keys, 1, Some(late.clone())),
+                failing("b", late.clone()),
+                of_keys,
+            ),
+            (
+                status(keys, 1, None),
+                failing("a", gone.clone()),
+                "keys fetched again",
+            ),
+            (status(keys, 0, None), failing("a", gone.clone()), ""),
+            (status(opaque, 0, Some(late.clone())), vec![], of_opaque),
+            (
+                status(opaque, 0, Some(gone.clone())),
+                failing("a", gone.clone()),
+                "",
+            ),
+            (
+                status(opaque, 0, None),
+                failing("a", gone),
+                "opaque tokens are asked about again",
+            ),
+        ];
+        for (status, before, words) in table {
+            let (sender, said) = channel();
+            let log = tracing_subscriber::fmt().with_writer(move || Log(sender.clone()));
+            let expected = status.failure.clone();
+            let expected: Vec<_> = expected
+                .map(|it| ("a".to_owned(), it))
+                .into_iter()
+                .collect();
+            let case = format!("{status:?} {before:?}");
+            let after =
+                tracing::subscriber::with_default(log.finish(), || tell(&[status], &before));
+            assert_eq!(after, expected, "{case}");
+            let said = said.try_iter().collect::<Vec<_>>().concat();
+            let said = String::from_utf8(said).unwrap();
+            assert!(
+                said.contains(words) && said.is_empty() == words.is_empty(),
+                "{case} {said}"
+            );
+        }
+    }
 }

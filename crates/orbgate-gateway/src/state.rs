@@ -540,3 +540,51 @@ impl fmt::Display for StartError {
 }
 
 impl core::error::Error for StartError {}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use orbgate_gate::Credentials;
+    use orbgate_token::VerifiedToken;
+
+    use super::{State, accepted, accepted_in};
+
+    /// Otherwise it would be forgotten, and a wider policy accepted.
+    #[test]
+    fn an_accepted_policy_that_cannot_be_read_is_an_error() {
+        let state = std::env::temp_dir().join(format!("orbgate-state-{}", std::process::id()));
+        assert!(accepted(&state).is_err(), "no folder");
+        fs::create_dir_all(&state).unwrap();
+        assert!(accepted(&state).unwrap().is_none());
+        fs::create_dir(accepted_in(&state)).unwrap();
+        assert!(accepted(&state).is_err());
+        fs::remove_dir_all(&state).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_flushed_audit_has_every_line() {
+        let folder = std::env::temp_dir().join(format!("orbgate-flush-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+        write(
+            "gateway.yaml",
+            "orbgate_gateway: 1\ntokens: tokens.yaml\naudit: audit.jsonl\nlisteners: [{ mode: authzen, listen: unix:/a }]\n",
+        );
+        write(
+            "tokens.yaml",
+            include_str!("../../../examples/gateway/tokens.yaml"),
+        );
+        let state = State::start(&folder.join("gateway.yaml")).unwrap();
+        let engine = state.gate.engines().load();
+        let decision = engine.decide_scope("read:orbs", None, false);
+        for _ in 0..500 {
+            let nobody = Credentials::<VerifiedToken>::None;
+            state.gate.note(&decision, &nobody);
+        }
+        state.flush();
+        let audit = fs::read_to_string(folder.join("audit.jsonl")).unwrap();
+        assert_eq!(audit.lines().count(), 500);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -106,3 +106,45 @@ fn read(file: &Path) -> Result<Vec<u8>, StartError> {
 fn invalid(file: &Path, error: impl core::fmt::Display) -> StartError {
     StartError::Invalid(format!("{}: {error}", file.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::TlsFiles;
+    use crate::mode::Mode;
+
+    #[test]
+    fn each_mode_agrees_on_its_protocol_and_an_empty_file_is_named() {
+        let folder = std::env::temp_dir().join(format!("orbgate-tls-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let pem = |label: &str, der: &[u8]| {
+            let text = STANDARD.encode(der);
+            format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
+        };
+        let (certificate, key) = (own.cert.der(), own.signing_key.serialized_der());
+        let files = TlsFiles {
+            certificate: write("server.pem", &pem("CERTIFICATE", certificate)),
+            key: write("server.key", &pem("PRIVATE KEY", key)),
+            client_ca: None,
+        };
+        for (mode, protocol) in [(Mode::EnvoyGrpc, "h2"), (Mode::Nginx, "http/1.1")] {
+            let config = files.load(mode).unwrap();
+            assert_eq!(config.alpn_protocols, [protocol.as_bytes()], "{mode:?}");
+        }
+        let without = TlsFiles {
+            certificate: write("empty.pem", ""),
+            ..files
+        };
+        let refused = without.load(Mode::Nginx).unwrap_err().to_string();
+        assert!(refused.ends_with("empty.pem: it has no certificate in PEM"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

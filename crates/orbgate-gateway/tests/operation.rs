@@ -390,6 +390,12 @@ fn connections_of_operators_silence_no_listener() {
             running.said().contains("raise its limit (`LimitNOFILE`)"),
             !is_enough
         );
+        let limits = fs::read_to_string(format!("/proc/{}/limits", running.child.id()));
+        let files = limits.unwrap().lines().find_map(|line| {
+            let soft = line.strip_prefix("Max open files")?;
+            soft.split_whitespace().next()?.parse::<u32>().ok()
+        });
+        assert_eq!(files, Some(if is_enough { 1_280 } else { 1_024 }));
         let silent: Vec<_> = (0..1_100)
             .map_while(|_| TcpStream::connect(&admin).ok())
             .collect();
@@ -400,6 +406,22 @@ fn connections_of_operators_silence_no_listener() {
             ask(&admin, &request(b"GET", b"/healthz", &[])).status == 200
         });
     }
+}
+
+#[test]
+fn operators_past_their_connections_are_told() {
+    let issuer = Issuer::start();
+    let address = format!("127.0.0.1:{}", free_port());
+    let settings = config(&address, "127.0.0.1", "");
+    let mut gateway = Gateway::start(folder("told-operators"), &issuer, &settings);
+    let (admin, health) = (gateway.admin.clone(), request(b"GET", b"/healthz", &[]));
+    let silent: Vec<_> = (0..64).map(|_| TcpStream::connect(&admin)).collect();
+    assert_eq!(ask(&admin, &health).status, 503);
+    drop(silent);
+    gateway
+        .running
+        .until("again", |_| ask(&admin, &health).status == 200);
+    assert!(gateway.counted(&["too_many_connections", "\"admin\""]) > 0);
 }
 
 #[test]
@@ -435,6 +457,15 @@ fn a_check_warns_of_what_is_probably_not_meant() {
         "    jwks_uri: https://id.example.com/jwks\n    audience:",
     );
     assert_eq!(check("127.0.0.1:2", &elsewhere), "");
+    // As many files as all connections may need, and one less.
+    for (files, is_enough) in [(1_280, true), (1_279, false)] {
+        let program = env!("CARGO_BIN_EXE_orbgate-gateway");
+        let script = format!("ulimit -n {files} && exec {program} --check --config gateway.yaml");
+        let mut shell = Command::new("bash");
+        let shell = shell.args(["-c", &script]).current_dir(&folder);
+        let said = String::from_utf8(shell.output().unwrap().stderr).unwrap();
+        assert_eq!(said.is_empty(), is_enough, "{said}");
+    }
 }
 
 #[test]

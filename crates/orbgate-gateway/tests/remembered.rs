@@ -192,6 +192,27 @@ fn without_a_state_it_is_said_that_nothing_was_compared() {
 /// What `DynamicUser=` and `StateDirectory=orbgate` of the unit make: an unprivileged user, whose only folder is reached by a link, and a
 /// configuration that it can't write. Only root can become that user; otherwise the rest is tried.
 #[test]
+fn a_state_that_cannot_be_written_starts_nothing() {
+    let (issuer, folder) = (Issuer::start(), folder("unwritten"));
+    // Where the list of public routes is written before it is renamed.
+    fs::create_dir_all(folder.join("state/public.new")).unwrap();
+    fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
+    fs::write(folder.join("policy.yaml"), policy("GET /orbs")).unwrap();
+    let location = format!("127.0.0.1:{}", free_port());
+    let text = config("policy.yaml", &location, "state: state\n");
+    let file = folder.join("gateway.yaml");
+    let text = format!("orbgate_gateway: 1\ntokens: tokens.yaml\n{text}");
+    fs::write(&file, text).unwrap();
+    // Ended if it serves.
+    let mut limited = std::process::Command::new("timeout");
+    let limited = limited.args(["20", env!("CARGO_BIN_EXE_orbgate-gateway"), "--config"]);
+    let output = limited.arg(&file).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("the accepted policy "), "{said}");
+}
+
+#[test]
 fn the_state_is_kept_where_the_unit_puts_it() {
     const NOBODY: u32 = 65_534;
     let (issuer, folder) = (Issuer::start(), folder("unit"));

@@ -1,4 +1,4 @@
-//! A message with many tokens doesn't delay other clients' requests.
+//! What a point of decisions answers under load. A message with many tokens doesn't delay other clients' requests.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs;
@@ -7,8 +7,14 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::runtime::Builder;
 
-use super::{Endpoint, Evaluator, answered};
+use super::{Endpoint, Evaluator, answered, overloaded};
+use crate::answers::OVERLOADED;
 use crate::state::State;
+
+#[test]
+fn past_capacity_nothing_looks_like_an_answer() {
+    assert_eq!(overloaded().status(), OVERLOADED);
+}
 
 #[test]
 fn a_message_with_many_tokens_lets_others_be_answered_between_them() {
@@ -34,6 +40,7 @@ fn a_message_with_many_tokens_lets_others_be_answered_between_them() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (answers, turns) = runtime.block_on(async {
         let state = State::look(&folder.join("gateway.yaml")).unwrap();
+        assert!(!state.is_ready(), "no keys were fetched");
         let turns = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&turns);
         let other = tokio::spawn(async move {

@@ -43,6 +43,11 @@ listeners:
   - mode: nginx
     listen: unix:/run/a
     trusted_proxies: [::1]
+  - mode: nginx
+    listen: unix:run/a
+  - mode: nginx
+    listen: 127.0.0.1:2
+    trusted_proxies: []
 limits: { connections: 0, header_bytes: 100, idle: 5 }
 ";
     let said = diagnostics(text);
@@ -57,9 +62,11 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
         "g:11:13: nothing can listen at `localhost:1`",
         "g:13:13: `trusted_proxies` must list the addresses of the proxies",
         "g:16:22: a Unix socket has no addresses",
-        "g:17:24: `connections` must be a plain whole number above 0, not `0`",
-        "g:17:41: it must be from 8192 to 1048576",
-        "g:17:46: unknown key `idle` in `limits`",
+        "g:18:13: nothing can listen at `unix:run/a`",
+        "g:21:22: `trusted_proxies` is empty, so nobody may ask",
+        "g:22:24: `connections` must be a plain whole number above 0, not `0`",
+        "g:22:41: it must be from 8192 to 1048576",
+        "g:22:46: unknown key `idle` in `limits`",
     ];
     assert_eq!(said.len(), expected.len(), "{said:#?}");
     for (said, expected) in said.iter().zip(expected) {
@@ -116,10 +123,39 @@ listeners:
     for (said, expected) in said.iter().zip(expected) {
         assert!(said.starts_with(expected), "{said}\n{expected}");
     }
+    let error = Config::from_yaml(text, Path::new("/")).unwrap_err();
+    assert_eq!(error.to_string(), error.in_file("the configuration"));
     let said = diagnostics("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
     assert_eq!(said.len(), 3, "{said:#?}");
     let said = diagnostics("orbgate_gateway: 1\ntokens: t\nadmin: localhost\nauthzen: {}\n");
     assert_eq!(said.len(), 2, "{said:#?}");
+}
+
+/// Each listener has its connections and those that are told of too many, and the operators' address has 64.
+#[test]
+fn connections_and_files_of_the_program_are_the_files_that_it_opens() {
+    let text = "orbgate_gateway: 1\ntokens: t\nlimits: { connections: 10 }\nlisteners:\n  \
+        - { mode: nginx, listen: unix:/a }\n  - { mode: nginx, listen: unix:/b }\n";
+    let config = Config::from_yaml(text, Path::new("/")).unwrap();
+    assert_eq!(config.open_files(), 2 * (10 + 64) + (64 + 64) + 64);
+}
+
+#[test]
+fn an_id_is_one_segment_of_a_path() {
+    let text = "orbgate_gateway: 1\ntokens: t\nlisteners: [{ mode: authzen, listen: unix:/a }]\n\
+        authzen: { resources: [{ type: file, path: '/files/{id}/x' }] }\n";
+    let config = Config::from_yaml(text, Path::new("/")).unwrap();
+    let file = config.authzen.resource("file").unwrap();
+    let table = [
+        ("/files/a/x", Some("a")),
+        ("/files//x", None),
+        ("/files/a/b/x", None),
+        ("/files/a/y", None),
+        ("/file/a/x", None),
+    ];
+    for (path, id) in table {
+        assert_eq!(file.id(path), id, "{path}");
+    }
 }
 
 #[test]
@@ -146,6 +182,9 @@ authzen:
   resources:
     - { type: route, path: '/a/{id}' }
     - { type: file, path: '/a/x{id}' }
+    - { type: a, path: '/{x}/{id}' }
+    - { type: b, path: '/{id}/{x}' }
+    - { type: c, path: '/{id}?x' }
 ";
     let strangers =
         "strangers could ask here: set `caller_scope` in `authzen` or `client_ca` in `tls`, or";
@@ -160,6 +199,9 @@ authzen:
         "g:12:50: `read` is there twice (line 12, column 21)".into(),
         "g:14:15: `route` has a meaning already".into(),
         "g:15:27: `/a/x{id}` is no path with `{id}` as its only parameter".into(),
+        "g:16:24: `/{x}/{id}` is no path with `{id}` as its only parameter".into(),
+        "g:17:24: `/{id}/{x}` is no path with `{id}` as its only parameter".into(),
+        "g:18:24: `/{id}?x` is no path with `{id}` as its only parameter".into(),
     ];
     let said = diagnostics(text);
     assert_eq!(said.len(), expected.len(), "{said:#?}");

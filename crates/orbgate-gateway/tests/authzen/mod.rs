@@ -188,6 +188,16 @@ fn a_subject_is_known_by_its_token_by_the_list_or_by_what_who_asks_says() {
     let audit = fs::read_to_string(folder.join("audit.jsonl")).unwrap();
     assert_eq!(audit.lines().count(), 2 * table.len());
     assert!(!audit.contains("eyJ"), "{audit}");
+    // A token is there by its fingerprint, and a subject of the list has none.
+    let lines = audit
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let by_token = lines.filter_map(|line| line["token"].as_str().map(str::len));
+    let by_token: Vec<_> = by_token.collect();
+    assert!(
+        !by_token.is_empty() && by_token.iter().all(|len| *len >= 16),
+        "{audit}"
+    );
 }
 
 #[test]
@@ -320,6 +330,15 @@ fn a_search_finds_what_an_evaluation_allows() {
             }
         }
     }
+    // Only `use` is an action for a scope, and a target has no parameter.
+    let search = |kind: &str, name: &str| {
+        let search =
+            json!({ "subject": subject, "action": { "name": name }, "resource": { "type": kind } });
+        let answer = point.answer("/access/v1/search/resource", &search);
+        answer["results"].as_array().unwrap().len()
+    };
+    assert_eq!(search("scope", "GET"), 0);
+    assert!(search("target", "GET") > 0);
     let reached = orbgate_analysis::reach(engine, orbgate::Token::user(scopes)).count();
     assert_eq!(found, reached);
 }
@@ -450,6 +469,14 @@ fn callers_show_a_token_with_the_scope_that_lets_them_ask() {
         assert_eq!(answer.header("x-request-id"), "one");
     }
     assert_eq!(point.post(EVALUATION, &body).status, 401);
+    let bearer = format!("Bearer {}", point.issuer.token("user", "ask:decisions"));
+    let other_method = [
+        ("Content-Type", "application/json"),
+        ("Authorization", &*bearer),
+        ("X-HTTP-Method-Override", "DELETE"),
+    ];
+    let answer = point.send("POST", EVALUATION, &other_method, &body);
+    assert_eq!(answer.status, 400, "{answer:?}");
     // Everybody may know what there is.
     assert_eq!(
         point
@@ -457,6 +484,15 @@ fn callers_show_a_token_with_the_scope_that_lets_them_ask() {
             .status,
         200
     );
+}
+
+#[test]
+fn past_its_connections_it_says_so() {
+    let point = Point::start("full", None, "limits: { connections: 2 }\n");
+    let body = asks(json!({ "type": "user", "id": "a" }), "GET", "route", "/").to_string();
+    let silent = [(); 2].map(|()| std::net::TcpStream::connect(&point.address).unwrap());
+    assert_eq!(point.post(EVALUATION, &body).status, 503);
+    drop(silent);
 }
 
 #[test]
