@@ -88,7 +88,7 @@ pub(crate) enum Step {
     FuzzRun,
     /// `orbgate replay` answers ten million lines in constant memory
     Soak,
-    /// One part in 128 of the mutants, a different one each day: the tests find every error put into the code
+    /// One part in 144 of the mutants, a different one each day: the tests find every error put into the code
     Mutants,
 }
 
@@ -360,10 +360,10 @@ impl Step {
             }),
             Self::Mutants => step(|| {
                 let day = Program::parse("date -u +%j").read()?;
-                let part = day.trim().parse::<u32>()?.checked_rem(128);
+                let part = day.trim().parse::<u32>()?.checked_rem(144);
                 let mutants = setup::subcommand(project, "mutants")?;
                 let mutants = mutants.words("--workspace --output target/xtask --shard");
-                let mutants = mutants.arg(format!("{}/128", part.unwrap_or_default()));
+                let mutants = mutants.arg(format!("{}/144", part.unwrap_or_default()));
                 mutants.env("PROPTEST_CASES", "32").run()
             }),
         }
