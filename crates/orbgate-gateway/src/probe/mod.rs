@@ -298,3 +298,41 @@ fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<&'static str> 
     lies.any(arrives)
         .then_some("the client's header arrives, and names another call to backends that read it")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arrived, LIE, misleading};
+
+    type Lines<'l> = &'l [(&'l str, &'l str)];
+
+    #[test]
+    fn only_a_header_that_changes_what_a_backend_does_misleads() {
+        let method = [("X-HTTP-Method-Override", "DELETE")];
+        let table: [(Lines<'_>, Lines<'_>, bool); 9] = [
+            (&[], &[], false),
+            (&[("Upgrade", "WebSocket")], &[], false),
+            (&[("upgrade", "h2c")], &[], true),
+            (&[("Upgrade", "websocket"), ("Upgrade", "h2c")], &[], true),
+            (&[("x_http_method-override", "DELETE")], &method, true),
+            (&[("X-HTTP-Method-Override", "GET")], &method, false),
+            (&[("X-Orb-Scope", "DELETE")], &method, false),
+            (
+                &[("Connection", "close")],
+                &[("Connection", "close")],
+                false,
+            ),
+            (&[("X-Orb-Scope", LIE)], &[("X-Orb-Scope", LIE)], false),
+        ];
+        for (headers, sent, misleads) in table {
+            let headers = headers.iter();
+            let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let arrived = Arrived {
+                method: "GET".to_owned(),
+                target: "/".to_owned(),
+                headers: headers.collect(),
+            };
+            let found = misleading(&arrived, sent).is_some();
+            assert_eq!(found, misleads, "{arrived:?} {sent:?}");
+        }
+    }
+}

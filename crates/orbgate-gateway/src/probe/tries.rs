@@ -47,7 +47,7 @@ pub(super) fn spellings(target: &str) -> Vec<String> {
         .map(|start| format!("{start}{target}")),
     );
     spellings.extend(
-        ["/", "/./", "/x/../", "%2f", "\\", "/%2e/"]
+        ["//", "/./", "/x/../", "%2f", "\\", "/%2e/"]
             .map(|middle| format!("{folder}{middle}{last}")),
     );
     let escaped = last
@@ -120,3 +120,43 @@ pub(super) const UPGRADES: [&[(&str, &str)]; 5] = [
     ],
     &[("Upgrade", "TLS/1.0"), ("Connection", "Upgrade")],
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{lies, spellings};
+
+    #[test]
+    fn each_spelling_is_another_of_the_same_target() {
+        let all = spellings("/files/a");
+        let different: BTreeSet<_> = all.iter().collect();
+        assert_eq!(different.len(), all.len());
+        for spelling in [
+            "/files/a;x",
+            "//files/a",
+            "/files/%2e/a",
+            "/files/%61",
+            "/files/A",
+        ] {
+            assert!(all.iter().any(|it| it == spelling), "{spelling}");
+        }
+        assert!(!all.iter().any(|it| it == "/files/a"));
+    }
+
+    #[test]
+    fn each_family_of_headers_names_the_call_once() {
+        let all = lies("DELETE", "/files/a");
+        for lie in [
+            &[("X-Rewrite-URL", "/files/a")][..],
+            &[("X-HTTP-Method-Override", "DELETE")],
+            &[
+                ("X-Original-URI", "/files/a"),
+                ("X-Original-Method", "DELETE"),
+            ],
+        ] {
+            let times = all.iter().filter(|it| it.as_slice() == lie).count();
+            assert_eq!(times, 1, "{lie:?}");
+        }
+    }
+}
