@@ -335,7 +335,7 @@ fn the_page_of_the_bindings_says_their_goals() {
     let goals: Vec<_> = goals
         .map(|line| line.split(['"', ':', ',']).collect::<Vec<_>>())
         .collect();
-    assert_eq!(goals.len(), 5);
+    assert_eq!(goals.len(), 7);
     for goal in goals {
         let row = [
             format!("`{}`", goal[1]),
