@@ -60,7 +60,7 @@ mod tests {
 
     use super::WithoutFragments;
 
-    /// What it was told to do.
+    /// The calls that it got.
     #[derive(Default)]
     struct Told(Vec<&'static str>);
 
@@ -85,7 +85,7 @@ mod tests {
         }
     }
 
-    /// TLS keeps what isn't flushed, and says its end only if it is told.
+    /// TLS keeps what isn't flushed, and ends the connection only on a shutdown.
     #[test]
     fn what_is_written_is_passed_on_to_its_end() {
         let mut stream = WithoutFragments(Told::default());

@@ -131,7 +131,7 @@ listeners:
     assert_eq!(said.len(), 2, "{said:#?}");
 }
 
-/// Each listener has its connections and those that are told of too many, and the operators' address has 64.
+/// Each listener has its connections and those that get an error because there are too many, and the operators' address has 64.
 #[test]
 fn connections_and_files_of_the_program_are_the_files_that_it_opens() {
     let text = "orbgate_gateway: 1\ntokens: t\nlimits: { connections: 10 }\nlisteners:\n  \
