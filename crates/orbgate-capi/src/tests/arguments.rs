@@ -128,6 +128,8 @@ fn bad_arguments_leave_the_output_alone() {
         .wrapping_add(2)
         .cast::<OrbgateToken>();
     let huge = usize::MAX / 2 + 1;
+    // One byte more than a process can address.
+    let beyond = 1 << if usize::BITS == 64 { 56 } else { 31 };
     let calls = [
         (null(), (m, ml), (t, tl), &raw const good, 0),
         (
@@ -140,6 +142,7 @@ fn bad_arguments_leave_the_output_alone() {
         (engine, (m, ml), (null(), 3), &raw const good, 0),
         (engine, (m, huge), (t, tl), &raw const good, 0),
         (engine, (m, ml), (t, huge), &raw const good, 0),
+        (engine, (m, beyond), (t, tl), &raw const good, 0),
         (engine, (m, ml), (t, tl), &raw const good, 4),
         (engine, (m, ml), (t, tl), &raw const kind, 0),
         (engine, (m, ml), (t, tl), &raw const size, 0),
