@@ -158,7 +158,10 @@ public final class GateFilter implements Filter {
     /** Whether a request that leaves the last filter may proceed; otherwise it is answered. */
     static boolean reaches(HttpServletRequest request, HttpServletResponse response) {
         Decided decided = Decided.of(request);
-        if (decided != null && (decided.isReached || request.getDispatcherType() == DispatcherType.ERROR)) {
+        DispatcherType type = request.getDispatcherType();
+        // A second filter of the same request compares once more, and its handler has not been reached yet.
+        boolean isLater = type == DispatcherType.ERROR || type != DispatcherType.REQUEST && decided != null && decided.isReached;
+        if (decided != null && isLater) {
             decided.isReached = true;
             decided.isServed = true;
             return true;

@@ -137,6 +137,24 @@ class GateFilterTest {
         }
     }
 
+    @Test
+    void asManyFiltersAtTheEndCompareTheSame() throws Exception {
+        try (TestIssuer issuer = new TestIssuer();
+                Gate gate = Gate.of(new Handle(Engine.external()), issuer.tokens())) {
+            Optional<String> bearer = Optional.of(issuer.bearer(TokenKind.USER, "read:orbs"));
+            for (String template : List.of(ORBS, "/elsewhere")) {
+                Filter dispatcher = (request, response, chain) -> {
+                    if (GateFilter.agrees((HttpServletRequest) request, (HttpServletResponse) response, template)) {
+                        chain.doFilter(request, response);
+                    }
+                };
+                Filter first = new GateFilter(gate, request -> BonusOrbs.REFUSE);
+                List<Filter> filters = List.of(first, new HandlerFilter(), new HandlerFilter(), dispatcher);
+                assertEquals(template.equals(ORBS) ? 200 : 404, get(filters, ORBS, bearer).statusCode());
+            }
+        }
+    }
+
     /** A gate that allows all but `/inside`, and says what it was asked. */
     private static Guard fake(List<GateRequest> asked) {
         return request -> {
