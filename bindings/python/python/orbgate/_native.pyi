@@ -31,6 +31,7 @@ __all__ = [
     "Token",
     "Waiting",
     "allows_bonus_orbs",
+    "ask",
     "break_down",
     "check_routes",
     "coverage",
