@@ -63,7 +63,7 @@ limits: { connections: 0, header_bytes: 100, idle: 5 }
         "g:13:13: `trusted_proxies` must list the addresses of the proxies",
         "g:16:22: a Unix socket has no addresses",
         "g:18:13: nothing can listen at `unix:run/a`",
-        "g:21:22: `trusted_proxies` is empty, so nobody may ask",
+        "g:21:22: `trusted_proxies` is empty, so no address is accepted",
         "g:22:24: `connections` must be a plain whole number above 0, not `0`",
         "g:22:41: it must be from 8192 to 1048576",
         "g:22:46: unknown key `idle` in `limits`",
