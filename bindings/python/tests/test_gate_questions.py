@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from orbgate import Policy
-from orbgate.gate import Fetched, Gate, asgi, wsgi
+from orbgate.gate import Fetched, Gate, Post, asgi, wsgi
 from orbgate.gate.testing import Issuer
 
 ITEMS = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: 2, routes: ['GET /items/{id}', GET /items/new] } } } }\n...\n"
@@ -157,7 +157,7 @@ def test_the_policy_that_decided_explains(caplog: pytest.LogCaptureFixture) -> N
     issuer = Issuer()
     later = Policy.from_yaml(ROUTES.replace("read:a", "read:later"))
 
-    def fetch(url: str, timeout: float, max_bytes: int) -> Fetched:
+    def fetch(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
         gate.policy = later
         return issuer.fetch(url, timeout, max_bytes)
 
