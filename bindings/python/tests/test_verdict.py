@@ -123,3 +123,18 @@ def test_the_command_prints_the_findings_and_can_fail_on_them(kind: str | None, 
         assert main(["report", str(log), "--policy", str(policy), "--out", str(tmp_path / "page.html"), *options]) == code
         out = capsys.readouterr().out
         assert "\nnothing to do\n" in out if kind is None else f"\n{KINDS[kind][0]}: {KINDS[kind][2]} " in out
+
+
+def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked() -> None:
+    """It was listed with the advice to revoke it, while another finding said to let the client use it."""
+    policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}, buy: {orbs: 5, routes: [POST /items]}}}}}")
+    log = calls((40, {}), (12, {"kind": "organisation", "scopes": "buy look", "caller": "lab", "served_status": 403}))
+    made = report(log, policy)
+    [found] = made.figures.findings.where(lambda row: row.kind == "unused_grants")
+    assert found.sentence == "2 grants of a scope to a caller were never used, but denied calls needed 1 of them; 1 scope is never used."
+    assert found.action == "Review these grants: no call of this log used them." and "Revoke" not in made.html
+    which = re.findall(r'data-column="which">(.*?)</td>', made.html, re.DOTALL)
+    assert which == ["look (needed by 12 denied calls)\nbuy"] and made.figures.needed == {("lab", "look"): 12}
+    # Without callers, of all calls together.
+    [found] = report(log.drop_columns(["caller"]).slice(40), policy).figures.findings.where(lambda row: row.kind == "unused_grants")
+    assert found.sentence == "2 scopes were granted and never used, but denied calls needed 1 of them."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import NamedTuple
 
@@ -382,3 +383,12 @@ class Figures(NamedTuple):
     def unused_by_caller(self) -> Rows[CallerScope]:
         """The scopes of the policy that a caller held and never used itself."""
         return self.scopes.by_caller.where(lambda use: not use.used)
+
+    @property
+    def needed(self) -> dict[tuple[str | None, str], int]:
+        """In how many denied calls a caller lacked a scope, or a user's token for it: lower bounds where groups of denials are not exact."""
+        found: Counter[tuple[str | None, str]] = Counter()
+        for row in self.denials.groups:
+            if row.scope is not None:
+                found[row.caller, row.scope] += row.calls
+        return found

@@ -143,15 +143,27 @@ MOST_OF_A_WARNING = 200
 FIRST_SENTENCE = re.compile(r"((?:`[^`]*`|[^`])+?)(?:\. |\.?$)")
 
 
+# A denied call may need a scope that its token has, as where only a user may use it.
+REVIEW = "Review these grants: no call of this log used them."
+
+
+def _needed(count: int) -> str:
+    """How many of the grants are of a scope that denied calls needed, so that revoking them would be no cure."""
+    return f", but denied calls needed {number(count)} of them" if count else ""
+
+
 def _scopes(found: Figures) -> Iterator[Finding]:
-    unused, pairs = len(found.unused), len(found.unused_by_caller)
+    unused, pairs, needed = len(found.unused), len(found.unused_by_caller), found.needed
     if pairs:
+        kept = sum((use.caller, use.scope) in needed for use in found.unused_by_caller)
         never = f"; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used" if unused else ""
-        sentence = f"{bound(pairs, found.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{never}."
-        yield Finding(LOW, "unused_grants", pairs, found.scopes.by_caller_is_exact, sentence, "Revoke them: no call of this log needed them.", UNUSED)
+        sentence = f"{bound(pairs, found.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{_needed(kept)}{never}."
+        yield Finding(LOW, "unused_grants", pairs, found.scopes.by_caller_is_exact, sentence, REVIEW, UNUSED)
     elif unused:
-        sentence = f"{number(unused, 'scope')} {'was' if unused == 1 else 'were'} granted and never used."
-        yield Finding(LOW, "unused_grants", unused, True, sentence, "Revoke them: no call of this log needed them.", UNUSED)
+        lacked = {scope for _, scope in needed}
+        kept = sum(use.scope in lacked for use in found.unused)
+        sentence = f"{number(unused, 'scope')} {'was' if unused == 1 else 'were'} granted and never used{_needed(kept)}."
+        yield Finding(LOW, "unused_grants", unused, True, sentence, REVIEW, UNUSED)
     if found.unknown.scopes:
         scopes = bound(found.unknown.different, found.unknown.is_exact, "scope")
         sentence = f"{scopes} in valid tokens {'is' if found.unknown.different == 1 else 'are'} not in the policy."

@@ -33,7 +33,8 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
     if not found.scopes.granted:
         return Section(name, f"No valid token of the log carries a scope of the policy.{_invalid(found)}", [], [])
     held_by = _holders(found)
-    tables = _unused_by_caller(held_by, top)
+    needed = found.needed
+    tables = _unused_by_caller(held_by, needed, top)
     pairs = found.unused_by_caller
     by_caller = ""
     if found.callers.counts:
@@ -51,7 +52,10 @@ def unused(found: Figures, policy: Policy, top: int) -> Section:
     finding = f"Granted and used by nobody: {of_all}. Without them, every call of this log would have been decided alike.{by_caller}{_invalid(found)}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
     drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
-    rows = [(shown(use.scope), permits[use.scope], number(use.granted)) for use in found.unused]
+    lacked: Counter[str] = Counter()
+    for (_, scope), calls in needed.items():
+        lacked[scope] += calls
+    rows = [(f"{shown(use.scope)}{_denied(lacked[use.scope])}", permits[use.scope], number(use.granted)) for use in found.unused]
     columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
     charts = _held(held_by) or parts.bars("Calls whose token carries an unused scope", drawn, UNUSED)
     return Section(name, finding, charts, [parts.table("Scopes granted and used by nobody", columns, rows, top, source="scopes_granted"), *tables])
@@ -83,12 +87,20 @@ def _held(holders: dict[str, dict[str, bool]]) -> list[Chart]:
     return [parts.chart("Scopes that callers hold, used and never used", drawn, USED, UNUSED)._replace(more=len(holders) - len(first), mark="row", source="scopes_by_caller")]
 
 
-def _unused_by_caller(holders: dict[str, dict[str, bool]], top: int) -> list[Table]:
-    """The same callers, with how many scopes that are."""
-    unused = {caller: sorted(shown(scope) for scope, is_used in holders[caller].items() if not is_used) for caller in [*holders][:top]}
-    rows = [(shown(caller), number(len(holders[caller])), number(len(which)), parts.some(which)) for caller, which in unused.items()]
+def _unused_by_caller(holders: dict[str, dict[str, bool]], needed: dict[tuple[str | None, str], int], top: int) -> list[Table]:
+    """The same callers, with how many scopes that are, first those that their denied calls needed."""
+    rows = []
+    for caller in [*holders][:top]:
+        which = sorted((scope for scope, is_used in holders[caller].items() if not is_used), key=lambda scope: ((caller, scope) not in needed, scope))
+        said = [f"{shown(scope)}{_denied(needed.get((caller, scope), 0))}" for scope in which]
+        rows.append((shown(caller), number(len(holders[caller])), number(len(which)), parts.some(said)))
     columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
     return [parts.table("Scopes that callers hold and never use", columns, rows, top, len(holders), "scopes_by_caller")] if rows else []
+
+
+def _denied(calls: int) -> str:
+    """That denied calls needed a scope that is never used."""
+    return f" (needed by {number(calls, 'denied call')})" if calls else ""
 
 
 def unknown(found: Figures, policy: Policy, top: int) -> Section:
