@@ -67,6 +67,8 @@ def test_counts_are_those_of_decide() -> None:
         names = [*dict.fromkeys(row["caller"] for _, row in groups[one[:6]] if row["caller"] is not None)]
         assert (one.callers, one.first_callers) == (len(names), tuple(names[:4]))
         assert one.without_caller == sum(row["caller"] is None for _, row in groups[one[:6]])
+        times = [row["time"].replace(tzinfo=None) for _, row in groups[one[:6]] if row["time"] is not None]
+        assert (one.first, one.last) == (min(times, default=None), max(times, default=None))
     assert max(one.callers for one in found.mismatches) > 1
     wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None)
     callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
@@ -136,8 +138,25 @@ def test_an_access_log_has_a_status(tmp_path: Path) -> None:
     made = report(reader, POLICY)
     [one] = made.figures.served.mismatches
     assert one[:7] == ("served though denied", 200, "scope_missing", None, "GET /api/v1/external/keys", "read:keys", 2)
-    assert one[7:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",), 0)
+    assert one[7:] == (1, "::1", "GET", "/api/v1/external/keys", 1, ("::1",), 0, datetime(2026, 11, 20, 13, 5), datetime(2026, 11, 20, 13, 5))
     assert made.figures.log.warnings == ("No status of HTTP: 1 value of `served_status`, the first in row 5: `999`.",)
+
+
+def test_a_mismatch_says_who_and_when() -> None:
+    """In the verdict and in its row: an auditor had to look for both in the log."""
+    start = datetime(2026, 11, 2, 9)
+    call = {"method": "GET", "target": "/api/v1/external/keys", "kind": "user", "scopes": "", "served_status": 200}
+    # Not in the order of time.
+    log = [{**call, "caller": caller, "time": start + timedelta(hours=at)} for at, caller in ((3, "ann"), (0, "bob"), (5, None), (1, "eve"))]
+    made = report(pa.Table.from_pylist(log), POLICY)
+    [found] = made.figures.findings.where(lambda row: row.kind == "served_though_denied")
+    assert "with status 200, by ann and 2 more callers and 1 call without a caller, first in row 1, from 2026-11-02 09:00 to 2026-11-02 14:00." in found.sentence
+    assert '<td class="words wide" data-column="when (UTC)">from 2026-11-02 09:00 to 2026-11-02 14:00</td>' in made.html
+    # Without times, and with days alone, no more is said than the log has.
+    untimed = report(pa.Table.from_pylist([{**call, "caller": "ann"}]), POLICY)
+    assert untimed.figures.findings[0].sentence.endswith("with status 200, by ann, first in row 1.") and "when (UTC)" not in untimed.html
+    days = report(pa.Table.from_pylist([{**call, "time": day} for day in ("2026-11-02", "2026-11-04")]), POLICY)
+    assert days.figures.findings[0].sentence.endswith("with status 200, first in row 1, from 2026-11-02 to 2026-11-04.")
 
 
 @pytest.mark.parametrize("token", ["user", None])

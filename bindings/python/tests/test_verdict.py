@@ -37,8 +37,8 @@ def calls(*kinds: tuple[int, dict[str, Any]]) -> Any:
 
 LACKING = {"method": "POST", "caller": "cron", "served_status": 403}
 KINDS: dict[str, tuple[str, int, str, Any, dict[str, Any]]] = {
-    "served_though_denied": ("high", 3, "3 calls were served although the policy denies them: to POST /items, with status 200, first in row 41.", calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
-    "refused_though_allowed": ("medium", 1, "1 call was rejected although the policy allows it: to GET /items, with status 403, first in row 41.", calls((40, {}), (1, {"served_status": 403})), {}),
+    "served_though_denied": ("high", 3, "3 calls were served although the policy denies them: to POST /items, with status 200, by cron, first in row 41, from 2026-11-02 00:00 to 2026-11-02 16:00.", calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
+    "refused_though_allowed": ("medium", 1, "1 call was rejected although the policy allows it: to GET /items, with status 403, by ann, first in row 41, on 2026-11-02 00:00.", calls((40, {}), (1, {"served_status": 403})), {}),
     "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls, from 2026-11-02 00:00 to 2026-11-02 22:00, the last 1 hour 24 minutes before the log's end.", calls((40, {}), (12, LACKING)), {}),
     "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has, from 2026-11-02 00:00 to 2026-11-02 21:49, the last 1 hour 34 minutes before the log's end.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "changes": ("medium", 11, "The other policy decides 11 calls differently: 0 allowed here that it denies, 11 denied here that it allows.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),

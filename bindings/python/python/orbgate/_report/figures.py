@@ -251,6 +251,7 @@ class CallTimes(NamedTuple):
     """When calls were made, from `first` to `last`, in `spans` of a `unit`, the first one first.
 
     These are all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
+    With `has_days_alone`, some times are days without a time of day.
     """
 
     spans: Rows[Span]
@@ -258,6 +259,7 @@ class CallTimes(NamedTuple):
     first: datetime | None
     last: datetime | None
     outlying: Rows[OutlyingTime]
+    has_days_alone: bool
 
 
 class LogFigures(NamedTuple):

@@ -13,11 +13,13 @@ from .._rows import Rows
 from .courses import SHORTEST, second_of
 from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE
 from .figures import Finding
-from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, shown
+from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, shown, when
+from .served import CALLERS
 
 if TYPE_CHECKING:
     from .denials import Denied
     from .figures import Changes, Figures
+    from .served import Mismatch
 
 # The sections that have the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
@@ -45,7 +47,17 @@ def _most(found: Figures, what: str) -> str:
     rows = found.served.mismatches.where(lambda row: row.what == what)
     first = rows[0]
     location = f"{'' if len(rows) == 1 else f'{number(first.calls)} of them '}{'to ' + first.route if first.route else 'without a route'}"
-    return f": {location}, with status {first.status}, first in row {number(first.row)}"
+    times = when(first.first, first.last, found.times.has_days_alone)
+    return f": {location}, with status {first.status}{_by(first)}, first in row {number(first.row)}{f', {times}' if times else ''}"
+
+
+def _by(row: Mismatch) -> str:
+    """Who makes these calls: the first caller, and how many more."""
+    if not row.first_callers:
+        return ""
+    more = f" and {bound(row.callers - 1, row.callers < CALLERS, 'more caller')}" if row.callers > 1 else ""
+    more += f" and {number(row.without_caller, 'call')} without a caller" if row.without_caller else ""
+    return f", by {shown(row.first_callers[0])}{more}"
 
 
 def _properties(found: Figures) -> Iterator[Finding]:
@@ -82,8 +94,7 @@ def _when(row: Denied) -> str:
     """When the first and the last of these calls were made, which are days if the log has no times of day."""
     if row.first is None or row.last is None:
         return ""
-    first, last = (f"{time:%Y-%m-%d}" if row.paths_in_hour is None else f"{time:%Y-%m-%d %H:%M}" for time in (row.first, row.last))
-    return f", on {first}" if first == last else f", from {first} to {last}"
+    return f", {when(row.first, row.last, row.paths_in_hour is None)}"
 
 
 def _end(row: Denied, found: Figures) -> str:

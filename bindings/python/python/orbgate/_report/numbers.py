@@ -87,6 +87,18 @@ def before(last: int, end: int) -> str:
     return f"{' '.join(said[:2])} before the log's end" if said else "at the log's end"
 
 
+def when(first: datetime | None, last: datetime | None, is_of_days: bool) -> str:
+    """When the first and the last of some calls were made, in minutes, or in days if the log has no times of day; nothing if nobody knows.
+
+    >>> when(datetime(2026, 11, 2, 9), datetime(2026, 11, 2, 9, 30), False), when(datetime(2026, 11, 2), datetime(2026, 11, 2), True)
+    ('from 2026-11-02 09:00 to 2026-11-02 09:30', 'on 2026-11-02')
+    """
+    if first is None or last is None:
+        return ""
+    start, end = (f"{time:%Y-%m-%d}" if is_of_days else f"{time:%Y-%m-%d %H:%M}" for time in (first, last))
+    return f"on {start}" if start == end else f"from {start} to {end}"
+
+
 def period(first: datetime | None, last: datetime | None) -> str:
     """From when to when there are calls, or that nobody knows."""
     if first is None or last is None:

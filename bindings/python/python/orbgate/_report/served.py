@@ -40,6 +40,7 @@ class Mismatch(NamedTuple):
 
     `row` is its number in the log, counted from 1; `caller`, `method` and `target` are those of this first call alone, without its query. `callers`
     says how many different callers the calls name, at most 1,000; `first_callers` are the first four of them. `without_caller` calls name none.
+    The earliest of them came at `first`, the latest at `last`; None if none has a time.
     """
 
     what: str
@@ -56,6 +57,8 @@ class Mismatch(NamedTuple):
     callers: int
     first_callers: tuple[str, ...]
     without_caller: int
+    first: datetime | None
+    last: datetime | None
 
 
 class MismatchedCaller(NamedTuple):
@@ -106,7 +109,7 @@ class ServedCounts:
         self.callers = Heavy()
         self.by_caller = HeavyCounts(("caller", "what"), self._take, self.callers)
         self._counts: Counter[tuple[str, str]] = Counter()
-        self._positions = Counts(LOCATION, first=("row", "caller", "method", "target"))
+        self._positions = Counts(LOCATION, first=("row", "caller", "method", "target"), least=("earliest",), greatest=("latest",))
         self._times = Times(("what",))
         # In the order of their first calls.
         self._callers: dict[tuple[Any, ...], dict[bytes, None]] = {}
@@ -129,7 +132,8 @@ class ServedCounts:
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
         columns |= {"what": what, "reason": decided["reason"], "detail": decided["detail"], "scope": decided["scope"]}
         position = pc.coalesce(decided["route"], decided["about"])
-        found = pa.table({**columns, "position": position}).filter(pc.is_valid(what))
+        columns |= {"position": position, "earliest": calls["time"], "latest": calls["time"]}
+        found = pa.table(columns).filter(pc.is_valid(what))
         if not found.num_rows:
             return
         self._positions.add(found)
@@ -193,6 +197,8 @@ def _mismatch(row: dict[str, Any], callers: dict[bytes, None], without_caller: i
         min(len(callers), CALLERS),
         tuple(_text(caller) or "" for caller in islice(callers, NAMED)),
         without_caller,
+        row["earliest"],
+        row["latest"],
     )
 
 

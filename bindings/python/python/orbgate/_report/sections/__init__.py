@@ -30,7 +30,7 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
 
 def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     return [
-        *([calls.served(found.served, found.times.unit, top)] if found.served.calls else []),
+        *([calls.served(found, top)] if found.served.calls else []),
         *([] if found.changes is None else [calls.changes(found.changes, found.calls, policy.name, top)]),
         *_proved(found, top),
         calls.reasons(found, top),

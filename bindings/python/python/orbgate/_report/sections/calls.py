@@ -11,7 +11,7 @@ from ..._number import number
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, Series, timeline
 from ..findings import CHANGED, SERVER, directions
-from ..numbers import bound, short_routes, share, shown
+from ..numbers import bound, short_routes, share, shown, when
 from ..served import CALLERS
 from ..spans import Span
 from . import parts
@@ -20,7 +20,7 @@ from .parts import ALLOWED, CODE, DENIED, NAME, NO_ROUTE, NUMBER, WORDS, Section
 if TYPE_CHECKING:
     from ..._policy import Policy
     from ..figures import Changes, Figures, Outcome
-    from ..served import Mismatch, Served
+    from ..served import Mismatch
     from ..spans import Unit
 
 
@@ -29,8 +29,8 @@ MISMATCHES = Series(SERVED_THOUGH_DENIED, "deny"), Series(REFUSED_THOUGH_ALLOWED
 MOST_OF_A_NAME = 31
 
 
-def served(found: Served, unit: Unit | None, top: int) -> Section:
-    name = SERVER
+def served(every: Figures, top: int) -> Section:
+    name, found, unit = SERVER, every.served, every.times.unit
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
     finding = (
         f"Calls with a status: {number(found.calls)}. Served though the policy denies them: {number(denied)}. Refused "
@@ -46,11 +46,11 @@ def served(found: Served, unit: Unit | None, top: int) -> Section:
         rows = [
             (
                 str(row.status), parts.reason(row.reason, row.detail), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
-                _first(row), number(row.row), parts.call(row.method, row.target),
+                _first(row), *([when(row.first, row.last, every.times.has_days_alone) or "–"] if unit else []), number(row.row), parts.call(row.method, row.target),
             )
             for row in of_kind[:top]
         ]
-        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first caller": CODE, "first row": NUMBER, "its call": CODE}
+        columns = {"status": NUMBER, "reason": NAME, "route": CODE, "calls": NUMBER, "callers": NUMBER, "first caller": CODE, **({"when (UTC)": WORDS} if unit else {}), "first row": NUMBER, "its call": CODE}
         if rows:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind), "served_mismatches"))
     callers = [
