@@ -108,10 +108,20 @@ def test_what_denied_calls_look_like() -> None:
         "11 hours 31 minutes from",
         "makes 15 calls to 2 routes that only the other policy has: GET /v2/things/{id}, GET /v2/offers",
         "tries at least 64 different paths in 100 calls, 30 of them malformed",
-        f"Denied calls: {made.figures.denied:,}, of which {48 + 15 + 100:,} look like those of a probe or of a misconfigured or stale client. The other {9 + 48 + 500:,} aren't flagged.",
+        f"Denied calls: {made.figures.denied:,}, of which {48 + 15 + 100:,} look like those of a probe or of a misconfigured or stale client. "
+        f"Without a likely cause: {9 + 48 + 500:,} denials: 500 of stubborn, 48 of hasty, 9 of 1 caller with under 10.",
     ):
         assert said in text, said
     assert "hidden" not in text
+
+
+def test_whose_the_denials_without_a_likely_cause_are() -> None:
+    """An auditor looked for them in the log: most were of one client that had stopped."""
+    many = {"a": 40, "b": 30, "c": 20, "d": 12, "e": 11, "f": 9, "g": 1, "": 7}
+    log = [{**call, "caller": caller or None} for caller, count in many.items() for call in calls(caller, count, "POST", "/v2/items", 1)]
+    text = html.unescape(report(pa.Table.from_pylist([*log, *calls("ok", 30, "GET", "/v2/items", DAY)]), NEW).html)
+    parts = "7 of calls that name no caller, 40 of a, 30 of b, 20 of c, 23 of 2 more callers with 10 or more each, 10 of 2 callers with under 10 each"
+    assert sum(many.values()) == 7 + 40 + 30 + 20 + 23 + 10 and f"Without a likely cause: 130 denials: {parts}." in text
 
 
 def test_the_times_of_denials_are_those_of_the_log() -> None:

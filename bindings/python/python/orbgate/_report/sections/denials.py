@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..._count.text import NO_CALLER
 from ..._number import number
-from ..courses import LIMITS, RULE as COURSES, Period, second_of
+from ..courses import FEW, LIMITS, RULE as COURSES, Period, second_of
 from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS
 from ..findings import CAUSES
 from ..numbers import UNITS, before, bound, share, shown
@@ -24,6 +25,8 @@ CAPTIONS = {PROBE: "Callers that look like a probe", MISCONFIGURED: "Callers tha
 MOST_REASONS = 3
 # And how many of a group's first rows are named; a bundle has more.
 MOST_ROWS = 3
+# And how many callers whose denials have no likely cause.
+MOST_CALLERS = 3
 
 
 def told_apart(found: Figures, top: int) -> Section:
@@ -34,7 +37,9 @@ def told_apart(found: Figures, top: int) -> Section:
     calls = sum(row.calls for row in told)
     finding = f"Denied calls: {number(found.denied)}; no caller looks like a probe or a misconfigured client."
     if calls:
-        finding = f"Denied calls: {number(found.denied)}, of which {bound(calls, found.denials.is_exact)} look like those of a probe or of a misconfigured or stale client. The other {number(found.denied - calls)} aren't flagged."
+        finding = f"Denied calls: {number(found.denied)}, of which {bound(calls, found.denials.is_exact)} look like those of a probe or of a misconfigured or stale client."
+    if calls < found.denied:
+        finding += f" Without a likely cause: {_rest(found, found.denied - calls)}."
     definitions = (
         f"{parts.BY_POLICY} {'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
         f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
@@ -57,6 +62,25 @@ def told_apart(found: Figures, top: int) -> Section:
     groups = parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows), "denials_groups")
     # Flagged callers are its first rows.
     return Section(name, finding, [], [*tables, groups._replace(is_folded=bool(tables))], definitions=definitions)
+
+
+def _rest(found: Figures, count: int) -> str:
+    """Whose the denials without a likely cause are, the parts of all of them: calls that name nobody, the callers with most, the others."""
+    of: Counter[str | None] = Counter()
+    for row in found.denials.groups:
+        of[row.caller] += row.calls if row.looks_like is None else 0
+    unnamed = of.pop(None, 0)
+    many = sorted(((caller, calls) for caller, calls in of.items() if calls >= FEW), key=lambda pair: (-pair[1], pair[0] or ""))
+    few = [calls for calls in of.values() if 0 < calls < FEW]
+    said = [f"{number(unnamed)} of calls that name no caller"] if unnamed else []
+    said += [f"{number(calls)} of {shown(caller)}" for caller, calls in many[:MOST_CALLERS]]
+    if more := many[MOST_CALLERS:]:
+        said.append(f"{number(sum(calls for _, calls in more))} of {number(len(more), 'more caller')} with {FEW} or more each")
+    if few:
+        said.append(f"{number(sum(few))} of {number(len(few), 'caller')} with under {FEW}{' each' if len(few) > 1 else ''}")
+    if other := count - unnamed - sum(of.values()):
+        said.append(f"{number(other)} that were not counted by caller")
+    return f"{number(count, 'denial')}{f': {joined}' if (joined := ', '.join(said)) else ''}"
 
 
 def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exact: bool, top: int) -> Table | None:
