@@ -498,7 +498,7 @@ def test_sums_of_orbs_are_in_orbs() -> None:
     made = report(table, CHARGES, kind="user", scopes="buy some")
     text = words_of(made.html)
     assert "Most orbs would be charged in the minute from 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, without 3 calls for which the policy states no amount." in text
-    assert "would be charged 18,014,398,509,481,986 orbs, 8 calls unstated" in text and "986 orbs, 8 calls" in made.html
+    assert "would be charged 18,014,398,509,481,986 orbs, 8 calls with no price stated" in text and "986 orbs, 8 calls" in made.html
     # In a tile, a long sum goes on in the next line.
     assert "18,<wbr>014,<wbr>398,<wbr>509,<wbr>481,<wbr>986 orbs" in made.html
     routes = {row.route: (row.calls, row.orbs, row.unstated) for row in made.figures.orbs.routes}

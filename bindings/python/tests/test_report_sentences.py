@@ -71,7 +71,7 @@ def test_calls_without_a_caller_are_in_every_table_under_one_name() -> None:
     unnamed = [{**lacking, "caller": None}, {**CALL, "caller": None, "scopes": "read:orbs made:up"}, {**CALL, "caller": None, "served_status": 403}]
     made = page(*unnamed, CALL, lacking, {**lacking, "caller": "(no caller)"}, {**CALL, "caller": "(no caller)", "scopes": "read:orbs made:up"}, lacking)
     for caption, nobody, called_so in (
-        ("Calls served or refused otherwise, by caller", ["1", "1"], ["1", "0"]), ("Orbs by caller", ["2", "1"], ["1", "1"]),
+        ("Calls served or refused against the policy, by caller", ["1", "1"], ["1", "0"]), ("Orbs by caller", ["2", "1"], ["1", "1"]),
         ("Denied calls by caller and what they have in common", ["missing scope"], ["missing scope"]), ("Who carries scopes that the policy does not have", None, ["made:up", "1"]),
     ):  # fmt: skip
         [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
@@ -185,10 +185,15 @@ def test_what_several_have_alike_is_not_that_of_one() -> None:
 def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, 302, None)]
     said = "Orbs follow from the decisions, even for a call that the server did not serve"
-    assert f"{said}: 1 redirected (1 unstated), 2 with a status that refuses it (2 unstated), 2 with a status that says neither (2 unstated)." in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
+    table = "Orbs by what the server did server calls served 1 refused 2 unknown: redirected 1 unknown: status says neither 2 unknown: no status 1 total 7 Orbs by route"
+    assert table in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
     both = [*answered, *[{**BOUGHT, "served_status": status} for status in (200, 302, 302, 500)]]
-    assert f"{said}: 3 redirected (6 orbs, 1 unstated), 2 with a status that refuses it (2 unstated), 3 with a status that says neither (3 orbs, 2 unstated)." in words(page(*both, policy=SHOP))
-    assert f"{said}; of these there are none among calls with a status." in words(page({**BOUGHT, "served_status": 200}, policy=SHOP))
+    text = words(page(*both, policy=SHOP))
+    parts = "served 2 3 1 refused 2 0 2 unknown: redirected 3 6 1 unknown: status says neither 3 3 2 unknown: no status 1 0 1 total 11 12 7"
+    assert f"{said}: a table says which. Definitions" in text and f"server calls orbs stated calls with no price stated {parts} " in text
+    # A call that the policy denies has no price, whatever the server did.
+    text = words(page(*both, *[{**BOUGHT, "scopes": "", "served_status": 200}] * 2, policy=SHOP))
+    assert "2 calls served though denied are not counted." in text and parts in text
     assert f"{said}; the log has no status that would say so." in words(page({**ASKED, "served_status": None}, policy=SHOP))
     assert said not in words(page(LOOKED, policy=SHOP))
     found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
@@ -271,7 +276,7 @@ def test_orbs_of_served_and_refused_calls_are_apart() -> None:
     assert pa.table(of.callers.to_pyarrow()).column_names[1:13] == list(of.total._fields[:12])
     text = words(made.html)
     assert "Would be charged: 144 orbs, of which served 36, refused 36, unknown 72, by 48 calls for which the policy states an amount; 24 calls more" in text
-    assert "would be charged 144 orbs, of which served 36, 24 calls unstated" in text and "orbs served orbs refused orbs unknown calls served unstated served" in text
+    assert "would be charged 144 orbs, of which served 36, 24 calls with no price stated" in text and "orbs served orbs refused orbs unknown calls served served with no price stated" in text
     assert "orbs served" not in words(page({**BOUGHT, "served_status": None}, policy=SHOP))
 
 

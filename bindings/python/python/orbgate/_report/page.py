@@ -145,7 +145,7 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     if found.amount:
         served = f", of which served {number(found.orbs.total.served_orbs)}" if found.served.calls else ""
         orbs = f"would be charged {number(found.amount, 'orb')}{served}"
-        orbs += f", {number(found.without_amount, 'call')} unstated" if found.without_amount else ""
+        orbs += f", {number(found.without_amount, 'call')} with no price stated" if found.without_amount else ""
     unused, about = len(found.unused), f"scopes of the {number(len(found.scopes.granted))} granted"
     if found.callers.counts:
         unused, about = len(found.unused_by_caller), f"pairs of caller and scope; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used"

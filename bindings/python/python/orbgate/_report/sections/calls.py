@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..._count.served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED
+from ..._count.served import REFUSED_THOUGH_ALLOWED, RULE, SERVED_THOUGH_DENIED, UNCLEAR
 from ..._count.text import NO_CALLER
 from ..._number import number
 from ..._terms import Effect
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 MISMATCHES = Series(SERVED_THOUGH_DENIED, "deny"), Series(REFUSED_THOUGH_ALLOWED, "idle")
+SAID = {UNCLEAR: "status says neither"}
 # In the head of a table, a longer name of a policy is cut in its middle.
 MOST_OF_A_NAME = 31
 
@@ -38,7 +39,7 @@ def served(every: Figures, top: int) -> Section:
     )
     if found.without_status:
         finding += f" Without a status: {number(found.without_status, 'call')}."
-    grid = [(row.served, str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
+    grid = [(SAID.get(row.served, row.served), str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
     columns = {"server": NAME, "policy": NAME, "calls": NUMBER, "share": NUMBER}
     tables = [parts.table("What the server did, and what the policy decides", columns, grid, len(grid))]
     for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED):
@@ -62,14 +63,14 @@ def served(every: Figures, top: int) -> Section:
         (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in found.times if unit
     ]
     if callers:
-        tables.append(parts.table("Calls served or refused otherwise, by caller", {"caller": CODE, **both}, callers, top, len(found.callers), "served_callers"))
+        tables.append(parts.table("Calls served or refused against the policy, by caller", {"caller": CODE, **both}, callers, top, len(found.callers), "served_callers"))
     if times:
-        tables.append(parts.table("Calls served or refused otherwise, over time", {"from (UTC)": NAME, **both}, times, len(times))._replace(is_folded=len(times) > 1))
+        tables.append(parts.table("Calls served or refused against the policy, over time", {"from (UTC)": NAME, **both}, times, len(times))._replace(is_folded=len(times) > 1))
     charts = []
     if unit is not None and len(found.times) > 1:
         numbers = [(row.served_though_denied, row.refused_though_allowed) for row in found.times]
         drawn = timeline([Span(row.start, unit.after(row.start), 0, 0) for row in found.times], numbers, MISMATCHES, unit.ticks)
-        charts.append(parts.chart("Calls served or refused otherwise, over time", drawn, *MISMATCHES))
+        charts.append(parts.chart("Calls served or refused against the policy, over time", drawn, *MISMATCHES))
     return Section(name, finding, charts, tables, definitions=f"{RULE}.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..._count.served import REDIRECTED, REFUSED, SERVED, UNCLEAR
+from ..._count.served import REDIRECTED, REFUSED, SERVED, SERVED_THOUGH_DENIED, UNCLEAR
 from ..._number import number
 from ..charts import MOST_BARS, Bar, timeline
 from ..numbers import bound, short_routes, shown
@@ -14,21 +14,23 @@ from .parts import CODE, CONSUMING, NAME, NUMBER, Chart, Section, Table
 
 if TYPE_CHECKING:
     from ..figures import Figures
-    from ..orbs import AnsweredOrbs, Charged, Orbs
+    from ..orbs import Charged, Orbs
     from ..spans import Unit
 
-# The numbers of a row, and its columns. Orbs and unstated calls that are zero in all have none.
+# The numbers of a row, and its columns. Orbs and calls without a stated price that are zero in all have none.
 COLUMNS = {
-    "orbs": "orbs stated", "calls": "calls", "unstated": "calls unstated",
+    "orbs": "orbs stated", "calls": "calls", "unstated": "calls with no price stated",
     # For an invoice: the same orbs and calls by what the server did.
-    "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown", "served_calls": "calls served", "served_unstated": "unstated served",
-    "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls unstated",
+    "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown", "served_calls": "calls served", "served_unstated": "served with no price stated",
+    "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls with no price stated",
 }
-STATED = "Stated orbs are the amounts in the policy. An unstated call consumes orbs, but the policy has no amount for it."
+STATED = "Stated orbs are the amounts in the policy. A call with no price stated consumes orbs, but the policy has no amount for it."
 BY_RESPONSE = (
     "Served, refused and unknown follow from the server's status: below 300 and 304 is served, 401, 403 and 405 are refused, and any other, or none, is unknown. "
-    "An invoice for served calls has the orbs served, and an amount of the service's own for each unstated call that was served."
+    "An invoice for served calls has the orbs served, and an amount of the service's own for each call that was served with no price stated."
 )
+# What is unknown is told apart once, so that the parts add up to all.
+RESPONSES = {SERVED: "served", REFUSED: "refused", REDIRECTED: "unknown: redirected", UNCLEAR: "unknown: status says neither"}
 ALWAYS = "orbs", "served_orbs", "base_orbs"
 
 
@@ -73,18 +75,21 @@ def _answered(found: Figures) -> str:
     said = "Orbs follow from the decisions, even for a call that the server did not serve"
     if not found.served.calls:
         return f"{said}; the log has no status that would say so."
-    others = [row for row in found.orbs.answered if row.served != SERVED]
-    if not others:
-        return f"{said}; of these there are none among calls with a status."
-    which = {REFUSED: "with a status that refuses it", REDIRECTED: "redirected", UNCLEAR: "with a status that says neither"}
-    stated = (f"{number(row.calls)} {which[row.served]} ({_amount(row)})" for row in others)
-    return f"{said}: {', '.join(stated)}."
+    denied = found.served.of(SERVED_THOUGH_DENIED)
+    apart = f" {number(denied, 'call')} served though denied {'is' if denied == 1 else 'are'} not counted." if denied else ""
+    return f"{said}: a table says which.{apart}"
 
 
-def _amount(row: AnsweredOrbs) -> str:
-    """The orbs of calls, and for how many the policy states none."""
-    unstated = f"{number(row.unstated)} unstated" if row.unstated else ""
-    return unstated if row.unstated == row.calls else f"{number(row.orbs, 'orb')}{', ' if unstated else ''}{unstated}"
+def _by_response(of: Orbs) -> Table:
+    """The same orbs by what the server did: its parts, those without a status included, add up to all."""
+    parts_of = [(RESPONSES[row.served], row.calls, row.orbs, row.unstated) for row in sorted(of.answered, key=lambda row: [*RESPONSES].index(row.served))]
+    rest = [whole - sum(row[at] for row in parts_of) for at, whole in enumerate(of.total[:3], start=1)]
+    every = [*parts_of, *([("unknown: no status", *rest)] if rest[0] else []), ("total", *of.total[:3])]
+    kept = [True, True, bool(of.total.orbs), bool(of.total.orbs and of.total.unstated)]
+    heads = {"server": NAME, "calls": NUMBER, COLUMNS["orbs"]: NUMBER, COLUMNS["unstated"]: NUMBER}
+    columns = {name: kind for (name, kind), is_kept in zip(heads.items(), kept) if is_kept}
+    rows = [[name, *(number(count) for count, is_kept in zip(counts, kept[1:]) if is_kept)] for name, *counts in every]
+    return parts.table("Orbs by what the server did", columns, rows, len(rows))
 
 
 def _left_out(of: Orbs) -> str:
@@ -126,9 +131,10 @@ def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
 
 
 def _said(row: Any) -> str:
+    """Short, for a chart: the table beside it has the whole words."""
     if row.unstated == row.calls:
-        return f"{number(row.calls, 'call')} unstated"
-    return number(row.orbs, "orb") + (f", {number(row.unstated, 'call')} unstated" if row.unstated else "")
+        return f"{number(row.calls)} without a price"
+    return number(row.orbs, "orb") + (f", {number(row.unstated)} without a price" if row.unstated else "")
 
 
 def _tables(of: Orbs, unit: Unit | None, has_statuses: bool, top: int) -> list[Table]:
@@ -142,6 +148,7 @@ def _tables(of: Orbs, unit: Unit | None, has_statuses: bool, top: int) -> list[T
     scopes = [(shown(row.scope), *numbers(row)) for row in of.scopes]
     callers = [(parts.caller(row.caller), *numbers(row, row.is_exact)) for row in of.callers[:top]]
     tables = [
+        *([_by_response(of)] if has_statuses and of.total.calls else []),
         parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top, source="orbs_routes"),
         # A scope's orbs are the sum of those of its routes.
         parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top, source="orbs_scopes")._replace(is_folded=True),
@@ -159,7 +166,7 @@ def _is_shown(name: str, total: Charged, has_statuses: bool) -> bool:
         # The sentence has their sums, and a bundle all of them.
         return False
     of_policy = {"base": bool(total.base_calls), "served": has_statuses, "refused": has_statuses, "unknown": has_statuses}
-    # Without any amount, all calls are unstated.
+    # Without any amount, no call has a stated price.
     is_of_amounts = name.endswith(("orbs", "unstated"))
     if not total.orbs and not total.base_orbs and is_of_amounts:
         return False
