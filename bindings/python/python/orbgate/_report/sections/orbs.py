@@ -82,13 +82,15 @@ def _answered(found: Figures) -> str:
 
 def _by_response(of: Orbs) -> Table:
     """The same orbs by what the server did: its parts, those without a status included, add up to all."""
-    parts_of = [(RESPONSES[row.served], row.calls, row.orbs, row.unstated) for row in sorted(of.answered, key=lambda row: [*RESPONSES].index(row.served))]
-    rest = [whole - sum(row[at] for row in parts_of) for at, whole in enumerate(of.total[:3], start=1)]
-    every = [*parts_of, *([("unknown: no status", *rest)] if rest[0] else []), ("total", *of.total[:3])]
-    kept = [True, True, bool(of.total.orbs), bool(of.total.orbs and of.total.unstated)]
-    heads = {"server": NAME, "calls": NUMBER, COLUMNS["orbs"]: NUMBER, COLUMNS["unstated"]: NUMBER}
-    columns = {name: kind for (name, kind), is_kept in zip(heads.items(), kept) if is_kept}
-    rows = [[name, *(number(count) for count, is_kept in zip(counts, kept[1:]) if is_kept)] for name, *counts in every]
+    known = sorted(of.answered, key=lambda row: [*RESPONSES].index(row.served))
+    total = of.total.calls, of.total.orbs, of.total.unstated
+    every: list[tuple[str, Sequence[int]]] = [(RESPONSES[row.served], (row.calls, row.orbs, row.unstated)) for row in known]
+    rest = [whole - sum(counts[at] for _, counts in every) for at, whole in enumerate(total)]
+    every += [("unknown: no status", rest)] if rest[0] else []
+    every.append(("total", total))
+    names = ["calls", *(["orbs"] if of.total.orbs else []), *(["unstated"] if of.total.orbs and of.total.unstated else [])]
+    columns = {"server": NAME, **{COLUMNS[name]: NUMBER for name in names}}
+    rows = [(name, *map(number, counts[: len(names)])) for name, counts in every]
     return parts.table("Orbs by what the server did", columns, rows, len(rows))
 
 
