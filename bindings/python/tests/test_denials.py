@@ -372,5 +372,5 @@ def test_a_misconfigured_client_has_the_times_of_its_first_and_last_call() -> No
     """Since when, and whether it stopped: the log goes on for ten hours."""
     log = calls("cron", 20, "POST", "/v2/items", 3_600)
     text = html.unescape(report(pa.Table.from_pylist([*log, *calls("other", 30, "GET", "/v2/items", 3_600)]), NEW).html)
-    assert "20 calls lacked write; no other call of this caller carried it; the first at 2026-11-02 00:00:00, the last at 2026-11-02 19:00:00, 10 hours before the log's end" in text
-    assert "cron lacks write in 20 calls, from 2026-11-02 00:00 to 2026-11-02 19:00, the last 10 hours before the log's end." in text
+    assert "20 calls lacked write; no other call of this caller carried it; the first at 2026-11-02 00:00:00, the last at 2026-11-02 19:00:00, 10 hours before the log ends" in text
+    assert "cron lacks write in 20 calls, from 2026-11-02 00:00 to 2026-11-02 19:00, last seen 10 hours before the log ends." in text

@@ -115,9 +115,9 @@ def test_a_sign_says_when_its_calls_were_made() -> None:
         [found] = because.findall(page(*calls, *others, base=old))
         return html.unescape(found).partition(": GET /v1/items/{id}")[2].partition("; the server")[0]
 
-    assert said(*aged) == "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 23:00:00, 28 days 1 hour before the log's end"
+    assert said(*aged) == "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 23:00:00, 28 days 1 hour before the log ends: it has stopped, check whether it was fixed"
     never, far = {**aged[0], "time": None}, {**aged[0], "time": datetime(1970, 1, 1)}
-    assert said(*aged, never, far).endswith("; the first at 1970-01-01 00:00:00, the last at 2026-11-02 23:00:00 (1 without a time; some far from all other times), 28 days 1 hour before the log's end")
+    assert said(*aged, never, far).endswith("; the first at 1970-01-01 00:00:00, the last at 2026-11-02 23:00:00 (1 without a time; some far from all other times), 28 days 1 hour before the log ends")
     assert because.findall(page(*[{**call, "time": None} for call in aged], base=old))[0].endswith("{id}; the server served 24 of these calls")
     tried = [{**CALL, "target": f"/{chr(97 + at)}", "time": START + timedelta(minutes=at)} for at in range(25)]
     assert "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 00:24:00; the server served 25" in because.findall(page(*tried))[0]
@@ -191,6 +191,7 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
     text = words(page(*both, policy=SHOP))
     parts = "served 2 3 1 refused 2 0 2 unknown: redirected 3 6 1 unknown: status says neither 3 3 2 unknown: no status 1 0 1 total 11 12 7"
     assert f"{said}: a table says which. Definitions" in text and f"server calls orbs stated calls with no price stated {parts} " in text
+    assert "calls orbs stated unknown: no status 1 3 total 1 3" in words(page({**BOUGHT, "served_status": None}, {**LOOKED, "served_status": 200}, policy=SHOP))
     # A call that the policy denies has no price, whatever the server did.
     text = words(page(*both, *[{**BOUGHT, "scopes": "", "served_status": 200}] * 2, policy=SHOP))
     assert "2 calls served though denied are not counted." in text and parts in text

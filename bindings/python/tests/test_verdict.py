@@ -39,8 +39,8 @@ LACKING = {"method": "POST", "caller": "cron", "served_status": 403}
 KINDS: dict[str, tuple[str, int, str, Any, dict[str, Any]]] = {
     "served_though_denied": ("high", 3, "3 calls were served although the policy denies them: to POST /items, with status 200, by cron, first in row 41, from 2026-11-02 00:00 to 2026-11-02 16:00.", calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
     "refused_though_allowed": ("medium", 1, "1 call was rejected although the policy allows it: to GET /items, with status 403, by ann, first in row 41, on 2026-11-02 00:00.", calls((40, {}), (1, {"served_status": 403})), {}),
-    "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls, from 2026-11-02 00:00 to 2026-11-02 22:00, the last 1 hour 24 minutes before the log's end.", calls((40, {}), (12, LACKING)), {}),
-    "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has, from 2026-11-02 00:00 to 2026-11-02 21:49, the last 1 hour 34 minutes before the log's end.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls, from 2026-11-02 00:00 to 2026-11-02 22:00, last seen 1 hour 24 minutes before the log ends.", calls((40, {}), (12, LACKING)), {}),
+    "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has, from 2026-11-02 00:00 to 2026-11-02 21:49, last seen 1 hour 34 minutes before the log ends.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "changes": ("medium", 11, "The other policy decides 11 calls differently: 0 allowed here that it denies, 11 denied here that it allows.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "unread_rows": ("medium", 2, "2 rows of 42 could not be read, so the results may be incomplete.", calls((40, {}), (2, {"method": None})), {}),
     "warnings": ("medium", 1, "How the log was read may be wrong: No status of HTTP: 1 value of `served_status`, the first in row 41: `9`.", calls((40, {}), (1, {"served_status": 9})), {}),
@@ -138,3 +138,34 @@ def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked() -> None:
     # Without callers, of all calls together.
     [found] = report(log.drop_columns(["caller"]).slice(40), policy).figures.findings.where(lambda row: row.kind == "unused_grants")
     assert found.sentence == "2 scopes were granted and never used, but denied calls needed 1 of them."
+
+
+def test_a_client_that_has_stopped_may_be_fixed() -> None:
+    """The advice was to grant the scope to a client that had made no such call for days."""
+    gone = [{**GOOD, **LACKING, "caller": "gone", "time": START + timedelta(hours=at / 4)} for at in range(52)]
+    day = calls((40, {}))
+
+    def found(*rows: Any) -> tuple[str, str]:
+        made = report(pa.concat_tables([day, *rows]), SHOP)
+        [one] = made.figures.findings.where(lambda row: row.kind == "misconfigured_client")
+        assert ("before the log ends: it has stopped, check whether it was fixed" in made.html) is ("stopped" in one.action)
+        return one.sentence, one.action
+
+    stopped, going = day.from_pylist(gone, day.schema), calls((48, LACKING))
+    sentence, action = found(stopped)
+    assert sentence.endswith("from 2026-11-02 00:00 to 2026-11-02 12:45, last seen 10 hours 39 minutes before the log ends.")
+    assert action == "Check whether it was fixed: these calls have stopped."
+    advice = "Grant the scope, or stop the client from making these calls."
+    assert found(going)[1] == advice and found(stopped, going)[1] == f"{advice} 1 of the callers has stopped: check whether it was fixed."
+    # Less than ten of its gaps is no sign that it stopped.
+    slow = [{**GOOD, **LACKING, "time": START + timedelta(hours=at)} for at in range(15)]
+    assert found(day.from_pylist(slow, day.schema))[1] == advice
+
+
+def test_the_verdict_names_every_probe() -> None:
+    """It named one of two, as an example."""
+    for count, names in ((1, ""), (2, "; also 10.0.0.1"), (8, "; also 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 2 more")):
+        probing = [{**row, "caller": f"10.0.0.{at}"} for at in range(count) for row in PROBING]
+        made = report(calls().from_pylist(probing, calls().schema), SHOP)
+        [found] = made.figures.findings.where(lambda row: row.kind == "probe")
+        assert found.sentence.endswith(f"10.0.0.0 tried 26 unknown paths in 26 calls, on 2026-11-02 00:00{names}.") and found.affected == count

@@ -70,7 +70,7 @@ class Half(NamedTuple):
     @property
     def start_time(self) -> datetime:
         """The start as a time."""
-        return EPOCH + timedelta(seconds=self.start)
+        return time_of(self.start)
 
     def course(self, period: Period) -> str | None:
         """What is so for every time between the limits; None of few calls, or in a log that is too short."""
@@ -227,6 +227,11 @@ class GroupSeconds(Counts):
 def second_of(time: datetime) -> int:
     """The second since 1970 that a time is in."""
     return (time - EPOCH) // timedelta(seconds=1)
+
+
+def time_of(second: int) -> datetime:
+    """The time at which a second since 1970 starts."""
+    return EPOCH + timedelta(seconds=second)
 
 
 def _integers(column: Any) -> Sequence[int]:

@@ -19,7 +19,7 @@ from .._count.served import served_though_denied
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
-from .courses import EPOCH, FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
+from .courses import BURST_PART, EPOCH, FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
 
 if TYPE_CHECKING:
     from .._count.decided import Part
@@ -40,6 +40,8 @@ PROBED_PATHS = 20
 # Of each half an hour a group keeps when each path came first and last, so what came within an hour is exact in whichever order rows come. After a
 # whole block, a group keeps the last 64 of them.
 HOUR, SLOT, SLOTS = 3_600, 1_800, 64
+# A caller has stopped if it was silent at the log's end for more than so many times its average gap, and for more than a burst's part of the log's time.
+SILENT_GAPS = 10
 # A part of a path that is an id, also before an ending like that of a file, or a number in one: paths that differ in these alone are those of one template.
 ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+")
 
@@ -104,6 +106,15 @@ class Denied(NamedTuple):
     detail: Detail | None
     looks_like: str | None
     is_exact: bool
+
+
+def has_stopped(row: Denied, first: datetime | None, last: datetime | None) -> bool:
+    """Whether a caller stopped making such calls, in a log from `first` to `last`."""
+    if first is None or last is None or row.first is None or row.last is None or row.paths_in_hour is None or row.outlying != 0:
+        return False
+    silence, whole = (last - row.last).total_seconds(), (last - first).total_seconds()
+    gaps = row.calls - row.without_time - 1
+    return gaps >= FEW - 1 and silence * gaps > SILENT_GAPS * (row.last - row.first).total_seconds() and BURST_PART * silence > whole
 
 
 class DeniedSpan(NamedTuple):

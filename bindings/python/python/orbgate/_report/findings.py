@@ -11,7 +11,7 @@ from .._count.text import NO_CALLER
 from .._number import number
 from .._rows import Rows
 from .courses import SHORTEST, second_of
-from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE
+from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE, has_stopped
 from .figures import Finding
 from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, shown, when
 from .served import CALLERS
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .figures import Changes, Figures
     from .served import Mismatch
 
+# Of how many callers that look like a probe the verdict has the names besides the first.
+MOST_NAMES = 5
 # The sections that have the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
 PROPERTIES, UNUSED, UNKNOWN, NO_CALLS = "Properties", "Unused grants", "Unknown scopes", "No calls"
@@ -74,7 +76,10 @@ def _clients(found: Figures) -> Iterator[Finding]:
         first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
         served = f"; the server served {number(first.served_though_denied)} of them" if first.served_though_denied else ""
         tried = f"{_who(first)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{_when(first)}{served}"
-        yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}.", "Find out who this is; block the caller unless its base path is only wrong.", CAUSES)
+        others = [_who(row) for row in probes if row is not first]
+        names = [*others[:MOST_NAMES], *([f"{number(len(others) - MOST_NAMES)} more"] if len(others) > MOST_NAMES else [])]
+        also = f"; also {', '.join(names)}" if names else ""
+        yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}{also}.", "Find out who this is; block the caller unless its base path is only wrong.", CAUSES)
     if lacking := rows[MISCONFIGURED]:
         first = lacking[0]
         lacked = "lacks" if first.pattern == MISSING_SCOPE else "has no user's token for"
@@ -83,11 +88,12 @@ def _clients(found: Figures) -> Iterator[Finding]:
         sentence = f"{_look_like(callers, is_exact, MISCONFIGURED, 'misconfigured clients')}: {example}."
         patterns = {row.pattern for row in lacking}
         actions = [action for pattern, action in ((MISSING_SCOPE, "grant the scope"), (OTHER_KIND, "let the client use a user's token")) if pattern in patterns]
-        yield Finding(MEDIUM, "misconfigured_client", len(callers), is_exact, sentence, f"{', or '.join(actions).capitalize()}, or stop the client from making these calls.", CAUSES)
+        advice = f"{', or '.join(actions).capitalize()}, or stop the client from making these calls."
+        yield Finding(MEDIUM, "misconfigured_client", len(callers), is_exact, sentence, _action(lacking, found, advice), CAUSES)
     if stale := rows[STALE]:
         first, callers = stale[0], _callers(stale)
         sentence = f"{_look_like(callers, is_exact, STALE, 'stale clients')}: {_who(first)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{_when(first)}{_end(first, found)}."
-        yield Finding(MEDIUM, "stale_client", len(callers), is_exact, sentence, "Update the client to the routes of this policy.", CAUSES)
+        yield Finding(MEDIUM, "stale_client", len(callers), is_exact, sentence, _action(stale, found, "Update the client to the routes of this policy."), CAUSES)
 
 
 def _when(row: Denied) -> str:
@@ -102,7 +108,18 @@ def _end(row: Denied, found: Figures) -> str:
     end = found.times.last
     if row.paths_in_hour is None or row.last is None or end is None or row.last > end:
         return ""
-    return f", the last {before(second_of(row.last), second_of(end))}"
+    return f", last seen {before(second_of(row.last), second_of(end))}"
+
+
+def _action(rows: Sequence[Denied], found: Figures, advice: str) -> str:
+    """What to do about callers that still make such calls, and about those that have stopped."""
+    going = {row.caller for row in rows if not has_stopped(row, found.times.first, found.times.last)}
+    stopped = len({row.caller for row in rows} - going)
+    if not stopped:
+        return advice
+    if not going:
+        return f"Check whether {'it was' if stopped == 1 else 'they were'} fixed: these calls have stopped."
+    return f"{advice} {number(stopped)} of the callers {'has' if stopped == 1 else 'have'} stopped: check whether {'it was' if stopped == 1 else 'they were'} fixed."
 
 
 def _callers(rows: Sequence[Denied]) -> list[str | None]:

@@ -77,14 +77,14 @@ def before(last: int, end: int) -> str:
     """How long before the end of a log something was last seen, in two units, rounded down; both are seconds.
 
     >>> before(32_400, 86_400 * 2 + 46_799), before(7, 7)
-    ("2 days 3 hours before the log's end", "at the log's end")
+    ('2 days 3 hours before the log ends', "at the log's end")
     """
     rest = end - last
     said = []
     for name, unit in UNITS:
         count, rest = divmod(rest, unit)
         said += [number(count, name)] if count else []
-    return f"{' '.join(said[:2])} before the log's end" if said else "at the log's end"
+    return f"{' '.join(said[:2])} before the log ends" if said else "at the log's end"
 
 
 def when(first: datetime | None, last: datetime | None, is_of_days: bool) -> str:

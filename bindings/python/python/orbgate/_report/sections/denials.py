@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..._count.text import NO_CALLER
 from ..._number import number
-from ..courses import FEW, LIMITS, RULE as COURSES, Period, second_of
-from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS
+from ..courses import FEW, LIMITS, RULE as COURSES, Period, second_of, time_of
+from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS, has_stopped
 from ..findings import CAUSES
 from ..numbers import UNITS, before, bound, share, shown
 from . import parts
@@ -139,7 +139,8 @@ def _end(row: Denied, period: Period | None) -> str:
     """How long before the log's end the last of them was made: the client may have been corrected since."""
     if row.last is None or period is None or row.paths_in_hour is None or second_of(row.last) > period.last:
         return ""
-    return f", {before(second_of(row.last), period.last)}"
+    stopped = ": it has stopped, check whether it was fixed" if has_stopped(row, time_of(period.first), time_of(period.last)) else ""
+    return f", {before(second_of(row.last), period.last)}{stopped}"
 
 
 def _when(row: Denied, period: Period | None) -> str:
