@@ -164,7 +164,7 @@ def test_a_client_that_has_stopped_may_be_fixed() -> None:
 
 def test_the_verdict_names_every_probe() -> None:
     """It named one of two, as an example."""
-    for count, names in ((1, ""), (2, "; also 10.0.0.1"), (8, "; also 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 2 more")):
+    for count, names in ((1, ""), (2, ". The other: 10.0.0.1"), (8, ". The others: 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 2 more")):
         probing = [{**row, "caller": f"10.0.0.{at}"} for at in range(count) for row in PROBING]
         made = report(calls().from_pylist(probing, calls().schema), SHOP)
         [found] = made.figures.findings.where(lambda row: row.kind == "probe")

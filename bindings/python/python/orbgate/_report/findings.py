@@ -78,7 +78,7 @@ def _clients(found: Figures) -> Iterator[Finding]:
         tried = f"{_who(first)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{_when(first)}{served}"
         others = [_who(row) for row in probes if row is not first]
         names = [*others[:MOST_NAMES], *([f"{number(len(others) - MOST_NAMES)} more"] if len(others) > MOST_NAMES else [])]
-        also = f"; also {', '.join(names)}" if names else ""
+        also = f". The {'other' if len(others) == 1 else 'others'}: {', '.join(names)}" if names else ""
         yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}{also}.", "Find out who this is; block the caller unless its base path is only wrong.", CAUSES)
     if lacking := rows[MISCONFIGURED]:
         first = lacking[0]

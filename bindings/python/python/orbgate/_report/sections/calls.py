@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ..._policy import Policy
     from ..figures import Changes, Figures, Outcome
     from ..served import Mismatch
-    from ..spans import Unit
 
 
 MISMATCHES = Series(SERVED_THOUGH_DENIED, "deny"), Series(REFUSED_THOUGH_ALLOWED, "idle")
