@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
-from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 # A log may have more files than anybody reads: how many are seen at once, and how many the page names.
 FIRST_FILES, MOST_FILES = 10, 400
-# How many of them the command to verify the page has.
-VERIFIED_FILES = 3
 # How many findings are seen at once.
 FIRST_FINDINGS = 5
 # An option is whole, unless a column's name is longer than any that is meant.
@@ -84,7 +81,6 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         more_files=max(0, len(found.log.files) - MOST_FILES),
         more_rows=_row_range(found.log.files[MOST_FILES:]),
         options=_options(found, top),
-        verify=_verify(found.log.files),
         changes=found.changes,
         base_name=shown(found.changes.base_name or "without a name") if found.changes else "",
         findings=found.findings[:FIRST_FINDINGS],
@@ -105,12 +101,6 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
 def _files(files: Sequence[LogFile]) -> list[tuple[str, str | None, str]]:
     """The files with their digests and rows."""
     return [(shown(file.name), file.sha256, _row_range([file])) for file in files]
-
-
-def _verify(files: Sequence[LogFile]) -> str:
-    """The command that makes the page again, with the log's files; nothing if the log has none."""
-    names = [quote(shown(file.name)) for file in files[:VERIFIED_FILES]]
-    return " ".join(["python -m orbgate verify evidence.zip --log", *names, *(["…"] if len(files) > VERIFIED_FILES else [])]) if names else ""
 
 
 def _row_range(files: Sequence[LogFile]) -> str:
