@@ -295,7 +295,7 @@ def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys:
     pytest.importorskip("vl_convert")
     assert main(["report", str(path), *said, "--top", "7", "--out", str(tmp_path / "page.html")]) == 0
     page = words_of((tmp_path / "page.html").read_text())
-    assert "Options column caller=scopes, kind=organisation, scopes=read:keys, top=7" in page and overruled[1] in page
+    assert "Options column caller=scopes , kind=organisation , scopes=read:keys , top=7" in page and overruled[1] in page
 
 
 LINE = {"method": "GET", "target": "/api/v1/external/orbs", "auth": {"kind": "user", "scp": "read:orbs"}}

@@ -42,7 +42,7 @@ def cells(page: str, caption: str) -> list[list[str]]:
     """The rows of a table on the page."""
     [table] = [found for found in re.findall(r"<table>.*?</table>", page, re.DOTALL) if f">{caption}</caption>" in found]
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
-    return [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)] for row in rows]
+    return [[html.unescape(cell).replace("<wbr>", "") for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)] for row in rows]
 
 
 def test_the_page_says_which_properties_hold_and_who_is_against_the_others(tmp_path: Path) -> None:
