@@ -580,8 +580,9 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_STEP_ANSWER 1
 
 /**
- * In `OrbgateStepInfo.kind`: the request needs keys, or an answer about its token. Perform the fetches of `orbgate_gate_next_fetch`, wait until
- * `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
+ * In `OrbgateStepInfo.kind`: the request needs keys, or an answer about its token. Perform the fetches of
+ * `orbgate_gate_next_fetch`, wait until `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call
+ * `orbgate_gate_resume`.
  */
 #define ORBGATE_STEP_WAIT 2
 

@@ -325,7 +325,6 @@ public:
         return {names::load_loaded, std::nullopt};
     }
 
-
     // Answers a request with this engine. A moved-from gate or engine denies.
     Answer ask(const Engine &engine, const GateRequest &request) const
     {

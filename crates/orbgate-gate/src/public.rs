@@ -94,7 +94,7 @@ impl PublicRoutes {
         });
         let lines = wider.map(|(_, after)| {
             format!(
-                "public route `{}`: it allows other paths than before, because the policy's `target` or `trailing_slash` is another",
+                "public route `{}`: it allows other paths than before, because the policy's `target` or `trailing_slash` has changed",
                 after.as_str()
             )
         });

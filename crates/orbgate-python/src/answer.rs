@@ -29,7 +29,7 @@ pub(crate) struct Answer {
     /// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
     #[pyo3(get)]
     preflight: bool,
-    /// The method in a CORS preflight, if preflights need no token.
+    /// The method that a CORS preflight asks about.
     requested_method: Option<Box<[u8]>>,
 }
 
@@ -103,7 +103,7 @@ impl Answer {
             credentials: answer.credentials,
             misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
             requested_method: requested_method
-                .filter(|_| answer.public.is_some())
+                .filter(|_| answer.preflight)
                 .map(Into::into),
             public: answer.public,
             preflight: answer.preflight,

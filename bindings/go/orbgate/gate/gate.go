@@ -33,8 +33,8 @@ type Config struct {
 	Policy *orbgate.Handle
 	// Tokens is a token configuration in YAML, which states which tokens are accepted.
 	Tokens string
-	// Client fetches the issuers' keys, and asks about opaque tokens, with your proxies, roots and timeouts. It never follows redirects. The default has
-	// the settings of [http.DefaultTransport].
+	// Client fetches the issuers' keys, and asks about opaque tokens, with your proxies, roots and timeouts. It never
+	// follows redirects. The default has the settings of [http.DefaultTransport].
 	Client *http.Client
 	// Template returns the template that a router outside the middleware has chosen, including any prefix; empty if the
 	// router doesn't report one. A request is denied if another route of the policy would be the one that allows it, and
@@ -122,8 +122,9 @@ type Gate struct {
 	said sync.Map
 }
 
-// New makes a gate, and reads the secrets that opaque issuers need. If the configuration is invalid, the error is an [*orbgate.Error] with all errors and their
-// locations. Keys are fetched when the first token arrives, or with [Gate.Warm].
+// New makes a gate, and reads the secrets that opaque issuers need. If the configuration is invalid, the error is an
+// [*orbgate.Error] with all errors and their locations. Keys are fetched when the first token arrives, or with
+// [Gate.Warm].
 func New(config Config) (*Gate, error) {
 	if config.Policy == nil {
 		return nil, errors.New("gate: there is no policy")

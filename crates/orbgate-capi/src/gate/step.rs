@@ -18,8 +18,9 @@ use crate::token::TOKEN_KIND_NONE;
 
 /// In `OrbgateStepInfo.kind`: the result.
 pub const ORBGATE_STEP_ANSWER: u32 = 1;
-/// In `OrbgateStepInfo.kind`: the request needs keys, or an answer about its token. Perform the fetches of `orbgate_gate_next_fetch`, wait until
-/// `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call `orbgate_gate_resume`.
+/// In `OrbgateStepInfo.kind`: the request needs keys, or an answer about its token. Perform the fetches of
+/// `orbgate_gate_next_fetch`, wait until `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call
+/// `orbgate_gate_resume`.
 pub const ORBGATE_STEP_WAIT: u32 = 2;
 /// In `OrbgateStepInfo.kind`: check this signature, and report to `orbgate_gate_checked` whether it is
 /// valid.

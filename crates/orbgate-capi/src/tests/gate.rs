@@ -85,7 +85,7 @@ fn ask_for(
     step
 }
 
-fn info(step: *const OrbgateStep) -> OrbgateStepInfo {
+pub(super) fn info(step: *const OrbgateStep) -> OrbgateStepInfo {
     let mut info: OrbgateStepInfo = unsafe { zeroed() };
     info.struct_size = size_of::<OrbgateStepInfo>() as u32;
     assert_eq!(unsafe { orbgate_step_info(step, &mut info) }, OK);

@@ -3,6 +3,7 @@
 use core::mem::{offset_of, zeroed};
 use core::ptr::{null, null_mut};
 
+use super::gate::info;
 use super::{INVALID, OK, external, said, text};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::error::{OrbgateError, OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
@@ -108,13 +109,6 @@ fn ask(
         assert_eq!(status, OK);
     }
     step
-}
-
-fn info(step: *const OrbgateStep) -> OrbgateStepInfo {
-    let mut info: OrbgateStepInfo = unsafe { zeroed() };
-    info.struct_size = size_of::<OrbgateStepInfo>() as u32;
-    assert_eq!(unsafe { orbgate_step_info(step, &mut info) }, OK);
-    info
 }
 
 /// Has every endpoint answer this, and returns its URLs with the bodies and the credentials.

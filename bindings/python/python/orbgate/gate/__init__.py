@@ -12,7 +12,7 @@ import os
 import time
 from urllib.parse import unquote
 
-from .. import _native, questions
+from .. import _native
 from .._errors import OrbgateError, PolicyError
 from .._native import Answer, BearerToken, Post
 from .._policy import Policy
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Literal
 
+    from .. import questions
     from .._native import Charge, Decision
 
     _Headers = Iterable[tuple[bytes, bytes]]
@@ -234,7 +235,9 @@ class Gate(_native.Gate):
         """How a policy allows more than the active one, with this gate's public routes; None if it doesn't."""
         if policy == self.policy:
             return None
-        changes = questions.diff(self.policy, {"policy": policy.text.decode()})
+        from ..questions import diff
+
+        changes = diff(self.policy, {"policy": policy.text.decode()})
         return ", ".join(changes["fails"]) if changes["widens"] else self.public_wider(self.policy, policy)
 
     def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:

@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.net.httpserver.Filter;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.github.orbgate.httpserver.GateFilter;
 import io.github.orbgate.testing.TestIssuer;
 import java.net.CookieManager;
 import java.net.InetAddress;
@@ -17,8 +15,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -75,7 +71,7 @@ class GateTest {
         issuer.close();
     }
 
-    private static GateRequest get(String target, String... authorization) {
+    static GateRequest get(String target, String... authorization) {
         return new GateRequest("GET", target, Map.of("authorization", List.of(authorization)));
     }
 
@@ -381,129 +377,6 @@ class GateTest {
     }
 
     @Test
-    void aWiderPolicyIsRefusedOnRequest(@TempDir Path folder) throws Exception {
-        Path file = folder.resolve("policy.yaml");
-        Map<String, Integer> loads = new java.util.concurrent.ConcurrentHashMap<>();
-        Engine before = Engine.fromYaml(EngineTest.POLICY);
-        Handle held = new Handle(before);
-        try (Gate refusing = Gate.builder(held, issuer.tokens())
-                        .refuseWider()
-                        .count((name, labels) -> loads.merge(labels.getOrDefault("result", ""), 1, Integer::sum))
-                        .build()) {
-            Files.writeString(file, EngineTest.POLICY + "# the same\n...\n");
-            refusing.reload(file);
-            Files.writeString(file, EngineTest.POLICY.replace("orbgate: 1", "orbgate: 1\nheadings: [More]") + "...\n");
-            refusing.reload(file);
-            Files.copy(Path.of(System.getProperty("orbgate.cases")).resolve("../external.yaml"), file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
-            String message = assertThrows(OrbgateException.class, () -> refusing.reload(file)).getMessage();
-            assertTrue(message.contains("the policy allows more than the former: ") && message.contains(" wider"), message);
-            try (Engine active = held.load()) {
-                assertFalse(active.digest().equals(Engine.external().digest()));
-            }
-            assertEquals(Map.of("loaded", 2, "wider", 1), loads);
-        }
-    }
-
-    /** A policy in which paths end in a slash, and policies without routes, which differ only in public routes. */
-    @Test
-    void publicRoutesAndSlashesBelongToWhatIsCompared(@TempDir Path folder) throws Exception {
-        String usual = "trailing_slash: never";
-        String slash = "trailing_slash: always";
-        String escapes = "target: encoded_params";
-        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}"));
-        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}"));
-        assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}/`"));
-        assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}`"));
-        assertTrue(refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /docs/{page}").contains("public route"));
-        assertEquals("", refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /healthz"));
-    }
-
-    private static String policy(String setting, String routes) {
-        return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n";
-    }
-
-    /** Why a gate refuses a policy as wider, after the usual words; empty if it doesn't. */
-    private String refusal(Path folder, String active, String next, String publicRoute) throws Exception {
-        Path file = Files.writeString(folder.resolve("policy.yaml"), next);
-        try (Engine before = Engine.fromYaml(active);
-                Engine after = Engine.fromYaml(next);
-                Gate refusing = Gate.builder(new Handle(before), issuer.tokens()).refuseWider().publicRoutes(List.of(publicRoute)).build()) {
-            try {
-                refusing.reload(file);
-                assertEquals(after.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
-                return "";
-            } catch (OrbgateException wider) {
-                assertEquals(before.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
-                return wider.getMessage().replaceFirst("(?s)^.*the policy allows more than the former", "");
-            }
-        }
-    }
-
-    @Test
-    void theEngineThatDecidedExplains() {
-        java.util.logging.Logger logger = java.util.logging.Logger.getLogger("io.github.orbgate");
-        List<String> logged = new java.util.concurrent.CopyOnWriteArrayList<>();
-        Engine later = Engine.fromYaml(policy("name: later", ""));
-        Handle replaced = new Handle(Engine.external());
-        java.util.logging.Handler handler = new java.util.logging.Handler() {
-            @Override
-            public void publish(java.util.logging.LogRecord entry) {
-                logged.add(entry.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        logger.addHandler(handler);
-        try (Gate debugging = Gate.builder(replaced, issuer.tokens()).debug().count((name, labels) -> replaced.store(later)).build()) {
-            Answer answer = debugging.ask(get("/api/v1/external/account", reader));
-            assertEquals(Engine.external().digest(), answer.decision().policy());
-        } finally {
-            logger.removeHandler(handler);
-        }
-        assertEquals(1, logged.size());
-        assertTrue(logged.get(0).contains(Engine.external().digest()), logged.get(0));
-    }
-
-    @Test
-    void aDenialIsExplainedInTheLogOnRequest() {
-        java.util.logging.Logger logger = java.util.logging.Logger.getLogger("io.github.orbgate");
-        List<String> logged = new java.util.concurrent.CopyOnWriteArrayList<>();
-        java.util.logging.Handler handler = new java.util.logging.Handler() {
-            @Override
-            public void publish(java.util.logging.LogRecord entry) {
-                logged.add(entry.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        logger.addHandler(handler);
-        try (Gate plain = Gate.builder(policy, issuer.tokens()).build();
-                Gate debugging = Gate.builder(policy, issuer.tokens()).debug().build()) {
-            Answer expected = plain.ask(get("/api/v1/external/account?secret=1", reader));
-            assertEquals(List.of(), logged);
-            assertEquals(expected, debugging.ask(get("/api/v1/external/account?secret=1", reader)));
-            assertTrue(debugging.ask(get(ORBS, reader)).isAllow());
-            assertEquals(401, debugging.ask(get(ORBS, "Bearer nonsense")).httpStatus());
-        } finally {
-            logger.removeHandler(handler);
-        }
-        assertEquals(2, logged.size(), logged.toString());
-        String first = logged.get(0);
-        assertTrue(first.startsWith("denied: {\"method\":\"GET\",\"path\":\"/api/v1/external/account\",\"explanation\":{"), first);
-        assertTrue(first.contains("\"reason\":\"scope_missing\"") && first.contains("\"missing_step\""), first);
-        assertTrue(logged.get(1).contains("\"reason\":\"invalid_token\""), logged.get(1));
-        assertFalse(logged.toString().contains("secret") || logged.toString().contains("nonsense") || logged.toString().contains("eyJ"));
-    }
-
-    @Test
     void keysAreFetchedForgottenAndRevoked() throws Exception {
         IssuerKeys none = gate.keys().get(0);
         assertEquals(0, none.count());
@@ -759,160 +632,8 @@ class GateTest {
         assertEquals(List.of("true"), printed);
     }
 
-    private static HttpServer plain() throws IOException {
+    static HttpServer plain() throws IOException {
         return HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    }
-
-    /** A handler that shows its call. */
-    private static void show(HttpExchange exchange) throws IOException {
-        byte[] text = GateFilter.allowed(exchange).toString().getBytes();
-        exchange.sendResponseHeaders(200, text.length);
-        exchange.getResponseBody().write(text);
-        exchange.close();
-    }
-
-    @Test
-    void aFilterOfTheJdksServerLetsThroughWhatIsAllowed() throws Exception {
-        HttpServer server = plain();
-        server.createContext("/", GateTest::show).getFilters().add(new GateFilter(gate));
-        server.start();
-        try {
-            HttpResponse<String> allowed = send(server, ORBS, reader);
-            assertEquals(200, allowed.statusCode());
-            assertTrue(allowed.body().contains("allow: scope_held"), allowed.body());
-            HttpResponse<String> denied = send(server, "/api/v1/external/account", reader);
-            assertEquals(403, denied.statusCode());
-            assertEquals("", denied.body());
-            assertEquals(Optional.of("Bearer"), denied.headers().firstValue("WWW-Authenticate"));
-        } finally {
-            server.stop(0);
-        }
-    }
-
-    @Test
-    void aProtectedServerProtectsEveryContext() throws Exception {
-        HttpServer server = new GateFilter(gate).protect(plain());
-        server.createContext("/", GateTest::show);
-        server.createContext("/api/v1/external/account").setHandler(GateTest::show);
-        server.start();
-        try {
-            assertEquals(200, send(server, ORBS, reader).statusCode());
-            assertEquals(403, send(server, "/api/v1/external/account", reader).statusCode());
-            assertEquals(401, send(server, "/", "none").statusCode());
-            server.removeContext("/");
-            server.createContext("/", GateTest::show);
-            assertEquals(401, send(server, "/", "none").statusCode());
-        } finally {
-            server.stop(0);
-        }
-    }
-
-    @Test
-    void aHandlerWhoseFilterIsGoneServesNothing() throws Exception {
-        // One thread serves all requests, and knows nothing of the request before.
-        HttpServer server = new GateFilter(gate).protect(plain());
-        List<Filter> filters = server.createContext("/", GateTest::show).getFilters();
-        server.start();
-        try {
-            assertEquals(200, send(server, ORBS, reader).statusCode());
-            filters.clear();
-            assertEquals(403, send(server, ORBS, "none").statusCode());
-            assertEquals(403, send(server, ORBS, reader).statusCode());
-        } finally {
-            server.stop(0);
-        }
-    }
-
-    @Test
-    void aFilterOfTheJdksServerAllowsBonusOrbs() throws Exception {
-        for (BonusOrbs bonus : BonusOrbs.values()) {
-            HttpServer server = new GateFilter(gate, exchange -> bonus).protect(plain());
-            String run = "/api/v1/external/voxies/prompt/run";
-            server.createContext("/", exchange -> {
-                Charge charge = GateFilter.allowed(exchange).decision().charge().orElseThrow();
-                exchange.sendResponseHeaders(charge.bonusAllowed() ? 200 : 202, -1);
-            });
-            server.start();
-            try {
-                URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + run);
-                HttpRequest request = HttpRequest.newBuilder(url)
-                        .POST(HttpRequest.BodyPublishers.noBody())
-                        .header("Authorization", issuer.bearer(TokenKind.USER, "write:voxies"))
-                        .build();
-                HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-                int status = client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
-                assertEquals(bonus == BonusOrbs.ALLOW ? 200 : 202, status);
-            } finally {
-                server.stop(0);
-            }
-        }
-    }
-
-    @Test
-    void aProtectedServerHasNoOtherFilterBeforeTheGate() throws Exception {
-        HttpServer plain = plain();
-        plain.createContext("/", GateTest::show);
-        assertThrows(IllegalStateException.class, () -> new GateFilter(gate).protect(plain));
-        HttpServer server = new GateFilter(gate).protect(plain);
-        plain.createContext("/open", GateTest::show);
-        assertThrows(IllegalStateException.class, () -> server.createContext("/open", GateTest::show));
-        List<Filter> filters = server.createContext("/api", GateTest::show).getFilters();
-        assertThrows(IllegalArgumentException.class, () -> server.createContext("/api", GateTest::show));
-        filters.add(0, new GateFilter(gate));
-        IllegalStateException second = assertThrows(IllegalStateException.class, server::start);
-        assertTrue(second.getMessage().contains("`/api`"), second.getMessage());
-        filters.clear();
-        assertThrows(IllegalStateException.class, server::start);
-        plain.stop(0);
-    }
-
-    @Test
-    void aFilterOfTheJdksServerDoesNotChooseAnotherHandler() throws Exception {
-        HttpServer server = new GateFilter(gate).protect(plain());
-        String[] seen = {"GET", ORBS};
-        server.createContext("/", GateTest::show).getFilters().add(new Filter() {
-            @Override
-            public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
-                chain.doFilter(new Rewritten(exchange, seen[0], URI.create(seen[1])));
-            }
-
-            @Override
-            public String description() {
-                return "rewrites";
-            }
-        });
-        server.start();
-        try {
-            assertEquals(200, send(server, ORBS, reader).statusCode());
-            seen[0] = "DELETE";
-            assertEquals(404, send(server, ORBS, reader).statusCode());
-            seen[0] = "GET";
-            seen[1] = "/api/v1/external/account";
-            assertEquals(404, send(server, ORBS, reader).statusCode());
-            assertEquals(2, counts.get("orbgate_misrouted_total"));
-        } finally {
-            server.stop(0);
-        }
-    }
-
-    @Test
-    void aHandlerThatNoGateProtectsFails() throws Exception {
-        HttpServer server = plain();
-        server.createContext("/", GateTest::show);
-        server.start();
-        try {
-            HttpResponse<String> failed = send(server, ORBS, reader);
-            assertEquals(500, failed.statusCode());
-            assertEquals("", failed.body());
-        } finally {
-            server.stop(0);
-        }
-    }
-
-    private static HttpResponse<String> send(HttpServer server, String target, String bearer) throws Exception {
-        URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + target);
-        HttpRequest request = HttpRequest.newBuilder(url).header("Authorization", bearer).build();
-        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build().send(request, HttpResponse.BodyHandlers.ofString());
     }
 
     @Test

@@ -1,0 +1,158 @@
+package io.github.orbgate;
+
+import static io.github.orbgate.GateTest.get;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.orbgate.testing.TestIssuer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a gate refuses to load, and how it explains a denial. */
+class GateReloadTest {
+    private static final String ORBS = "/api/v1/external/orbs";
+
+    private static TestIssuer issuer;
+    private static String reader;
+
+    @BeforeAll
+    static void start() throws Exception {
+        issuer = new TestIssuer();
+        reader = issuer.bearer(TokenKind.USER, "read:orbs");
+    }
+
+    @AfterAll
+    static void stop() {
+        issuer.close();
+    }
+
+    @Test
+    void aWiderPolicyIsRefusedOnRequest(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("policy.yaml");
+        Map<String, Integer> loads = new ConcurrentHashMap<>();
+        Engine before = Engine.fromYaml(EngineTest.POLICY);
+        Handle held = new Handle(before);
+        try (Gate refusing = Gate.builder(held, issuer.tokens())
+                        .refuseWider()
+                        .count((name, labels) -> loads.merge(labels.getOrDefault("result", ""), 1, Integer::sum))
+                        .build()) {
+            Files.writeString(file, EngineTest.POLICY + "# the same\n...\n");
+            refusing.reload(file);
+            Files.writeString(file, EngineTest.POLICY.replace("orbgate: 1", "orbgate: 1\nheadings: [More]") + "...\n");
+            refusing.reload(file);
+            Files.copy(Path.of(System.getProperty("orbgate.cases")).resolve("../external.yaml"), file, StandardCopyOption.REPLACE_EXISTING);
+            String message = assertThrows(OrbgateException.class, () -> refusing.reload(file)).getMessage();
+            assertTrue(message.contains("the policy allows more than the former: ") && message.contains(" wider"), message);
+            try (Engine active = held.load()) {
+                assertFalse(active.digest().equals(Engine.external().digest()));
+            }
+            assertEquals(Map.of("loaded", 2, "wider", 1), loads);
+        }
+    }
+
+    /** A policy in which paths end in a slash, and policies without routes, which differ only in public routes. */
+    @Test
+    void publicRoutesAndSlashesBelongToWhatIsCompared(@TempDir Path folder) throws Exception {
+        String usual = "trailing_slash: never";
+        String slash = "trailing_slash: always";
+        String escapes = "target: encoded_params";
+        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}"));
+        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}"));
+        assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}/`"));
+        assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}`"));
+        assertTrue(refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /docs/{page}").contains("public route"));
+        assertEquals("", refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /healthz"));
+    }
+
+    private static String policy(String setting, String routes) {
+        return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n";
+    }
+
+    /** Why a gate refuses a policy as wider, after the usual words; empty if it doesn't. */
+    private String refusal(Path folder, String active, String next, String publicRoute) throws Exception {
+        Path file = Files.writeString(folder.resolve("policy.yaml"), next);
+        try (Engine before = Engine.fromYaml(active);
+                Engine after = Engine.fromYaml(next);
+                Gate refusing = Gate.builder(new Handle(before), issuer.tokens()).refuseWider().publicRoutes(List.of(publicRoute)).build()) {
+            try {
+                refusing.reload(file);
+                assertEquals(after.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
+                return "";
+            } catch (OrbgateException wider) {
+                assertEquals(before.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
+                return wider.getMessage().replaceFirst("(?s)^.*the policy allows more than the former", "");
+            }
+        }
+    }
+
+    @Test
+    void theEngineThatDecidedExplains() {
+        Engine later = Engine.fromYaml(policy("name: later", ""));
+        Handle replaced = new Handle(Engine.external());
+        try (Logged logged = new Logged();
+                Gate debugging = Gate.builder(replaced, issuer.tokens()).debug().count((name, labels) -> replaced.store(later)).build()) {
+            Answer answer = debugging.ask(get("/api/v1/external/account", reader));
+            assertEquals(Engine.external().digest(), answer.decision().policy());
+            assertEquals(1, logged.lines.size());
+            assertTrue(logged.lines.get(0).contains(Engine.external().digest()), logged.lines.get(0));
+        }
+    }
+
+    @Test
+    void aDenialIsExplainedInTheLogOnRequest() {
+        Handle policy = new Handle(Engine.external());
+        try (Logged logged = new Logged();
+                Gate plain = Gate.builder(policy, issuer.tokens()).build();
+                Gate debugging = Gate.builder(policy, issuer.tokens()).debug().build()) {
+            Answer expected = plain.ask(get("/api/v1/external/account?secret=1", reader));
+            assertEquals(List.of(), logged.lines);
+            assertEquals(expected, debugging.ask(get("/api/v1/external/account?secret=1", reader)));
+            assertTrue(debugging.ask(get(ORBS, reader)).isAllow());
+            assertEquals(401, debugging.ask(get(ORBS, "Bearer nonsense")).httpStatus());
+            assertEquals(2, logged.lines.size(), logged.lines.toString());
+            String first = logged.lines.get(0);
+            assertTrue(first.startsWith("denied: {\"method\":\"GET\",\"path\":\"/api/v1/external/account\",\"explanation\":{"), first);
+            assertTrue(first.contains("\"reason\":\"scope_missing\"") && first.contains("\"missing_step\""), first);
+            assertTrue(logged.lines.get(1).contains("\"reason\":\"invalid_token\""), logged.lines.get(1));
+            String all = logged.lines.toString();
+            assertFalse(all.contains("secret") || all.contains("nonsense") || all.contains("eyJ"), all);
+        }
+    }
+
+    /** What the library logs while it is open. */
+    private static final class Logged extends java.util.logging.Handler implements AutoCloseable {
+        private static final Logger LOGGER = Logger.getLogger("io.github.orbgate");
+
+        final List<String> lines = new CopyOnWriteArrayList<>();
+
+        Logged() {
+            LOGGER.addHandler(this);
+        }
+
+        @Override
+        public void publish(LogRecord entry) {
+            lines.add(entry.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {
+            LOGGER.removeHandler(this);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package io.github.orbgate;
+
+import static io.github.orbgate.GateTest.plain;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.Filter;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.github.orbgate.httpserver.GateFilter;
+import io.github.orbgate.testing.TestIssuer;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The gate around the JDK's server. */
+class HttpServerTest {
+    private static final String ORBS = "/api/v1/external/orbs";
+
+    private static TestIssuer issuer;
+    private static String reader;
+
+    private final Map<String, Integer> counts = new ConcurrentHashMap<>();
+    private final Gate gate = Gate.builder(new Handle(Engine.external()), issuer.tokens())
+            .count((counter, labels) -> counts.merge(counter, 1, Integer::sum))
+            .build();
+
+    @BeforeAll
+    static void start() throws Exception {
+        issuer = new TestIssuer();
+        reader = issuer.bearer(TokenKind.USER, "read:orbs");
+    }
+
+    @AfterAll
+    static void stop() {
+        issuer.close();
+    }
+
+    /** A handler that shows its call. */
+    private static void show(HttpExchange exchange) throws IOException {
+        byte[] text = GateFilter.allowed(exchange).toString().getBytes();
+        exchange.sendResponseHeaders(200, text.length);
+        exchange.getResponseBody().write(text);
+        exchange.close();
+    }
+
+    @Test
+    void aFilterOfTheJdksServerLetsThroughWhatIsAllowed() throws Exception {
+        HttpServer server = plain();
+        server.createContext("/", HttpServerTest::show).getFilters().add(new GateFilter(gate));
+        server.start();
+        try {
+            HttpResponse<String> allowed = send(server, ORBS, reader);
+            assertEquals(200, allowed.statusCode());
+            assertTrue(allowed.body().contains("allow: scope_held"), allowed.body());
+            HttpResponse<String> denied = send(server, "/api/v1/external/account", reader);
+            assertEquals(403, denied.statusCode());
+            assertEquals("", denied.body());
+            assertEquals(Optional.of("Bearer"), denied.headers().firstValue("WWW-Authenticate"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aProtectedServerProtectsEveryContext() throws Exception {
+        HttpServer server = new GateFilter(gate).protect(plain());
+        server.createContext("/", HttpServerTest::show);
+        server.createContext("/api/v1/external/account").setHandler(HttpServerTest::show);
+        server.start();
+        try {
+            assertEquals(200, send(server, ORBS, reader).statusCode());
+            assertEquals(403, send(server, "/api/v1/external/account", reader).statusCode());
+            assertEquals(401, send(server, "/", "none").statusCode());
+            server.removeContext("/");
+            server.createContext("/", HttpServerTest::show);
+            assertEquals(401, send(server, "/", "none").statusCode());
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aHandlerWhoseFilterIsGoneServesNothing() throws Exception {
+        // One thread serves all requests, and knows nothing of the request before.
+        HttpServer server = new GateFilter(gate).protect(plain());
+        List<Filter> filters = server.createContext("/", HttpServerTest::show).getFilters();
+        server.start();
+        try {
+            assertEquals(200, send(server, ORBS, reader).statusCode());
+            filters.clear();
+            assertEquals(403, send(server, ORBS, "none").statusCode());
+            assertEquals(403, send(server, ORBS, reader).statusCode());
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aFilterOfTheJdksServerAllowsBonusOrbs() throws Exception {
+        for (BonusOrbs bonus : BonusOrbs.values()) {
+            HttpServer server = new GateFilter(gate, exchange -> bonus).protect(plain());
+            String run = "/api/v1/external/voxies/prompt/run";
+            server.createContext("/", exchange -> {
+                Charge charge = GateFilter.allowed(exchange).decision().charge().orElseThrow();
+                exchange.sendResponseHeaders(charge.bonusAllowed() ? 200 : 202, -1);
+            });
+            server.start();
+            try {
+                URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + run);
+                HttpRequest request = HttpRequest.newBuilder(url)
+                        .POST(HttpRequest.BodyPublishers.noBody())
+                        .header("Authorization", issuer.bearer(TokenKind.USER, "write:voxies"))
+                        .build();
+                HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+                int status = client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode();
+                assertEquals(bonus == BonusOrbs.ALLOW ? 200 : 202, status);
+            } finally {
+                server.stop(0);
+            }
+        }
+    }
+
+    @Test
+    void aProtectedServerHasNoOtherFilterBeforeTheGate() throws Exception {
+        HttpServer plain = plain();
+        plain.createContext("/", HttpServerTest::show);
+        assertThrows(IllegalStateException.class, () -> new GateFilter(gate).protect(plain));
+        HttpServer server = new GateFilter(gate).protect(plain);
+        plain.createContext("/open", HttpServerTest::show);
+        assertThrows(IllegalStateException.class, () -> server.createContext("/open", HttpServerTest::show));
+        List<Filter> filters = server.createContext("/api", HttpServerTest::show).getFilters();
+        assertThrows(IllegalArgumentException.class, () -> server.createContext("/api", HttpServerTest::show));
+        filters.add(0, new GateFilter(gate));
+        IllegalStateException second = assertThrows(IllegalStateException.class, server::start);
+        assertTrue(second.getMessage().contains("`/api`"), second.getMessage());
+        filters.clear();
+        assertThrows(IllegalStateException.class, server::start);
+        plain.stop(0);
+    }
+
+    @Test
+    void aFilterOfTheJdksServerDoesNotChooseAnotherHandler() throws Exception {
+        HttpServer server = new GateFilter(gate).protect(plain());
+        String[] seen = {"GET", ORBS};
+        server.createContext("/", HttpServerTest::show).getFilters().add(new Filter() {
+            @Override
+            public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
+                chain.doFilter(new Rewritten(exchange, seen[0], URI.create(seen[1])));
+            }
+
+            @Override
+            public String description() {
+                return "rewrites";
+            }
+        });
+        server.start();
+        try {
+            assertEquals(200, send(server, ORBS, reader).statusCode());
+            seen[0] = "DELETE";
+            assertEquals(404, send(server, ORBS, reader).statusCode());
+            seen[0] = "GET";
+            seen[1] = "/api/v1/external/account";
+            assertEquals(404, send(server, ORBS, reader).statusCode());
+            assertEquals(2, counts.get("orbgate_misrouted_total"));
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
+    void aHandlerThatNoGateProtectsFails() throws Exception {
+        HttpServer server = plain();
+        server.createContext("/", HttpServerTest::show);
+        server.start();
+        try {
+            HttpResponse<String> failed = send(server, ORBS, reader);
+            assertEquals(500, failed.statusCode());
+            assertEquals("", failed.body());
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    private static HttpResponse<String> send(HttpServer server, String target, String bearer) throws Exception {
+        URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + target);
+        HttpRequest request = HttpRequest.newBuilder(url).header("Authorization", bearer).build();
+        return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build().send(request, HttpResponse.BodyHandlers.ofString());
+    }
+}
