@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 
-async def together(all: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+async def together(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
     """The results of coroutines that run at the same time, during which the loop must go on."""
     ticks = 0
 
@@ -20,7 +20,7 @@ async def together(all: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
             ticks += 1
 
     ticking = asyncio.create_task(tick())
-    results = await asyncio.gather(*all)
+    results = await asyncio.gather(*coroutines)
     ticking.cancel()
     assert ticks > 10, "the loop stood still"
     return results
