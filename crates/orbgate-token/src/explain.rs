@@ -249,6 +249,9 @@ fn form(error: TokenError, token: &[u8]) -> Option<String> {
         (TokenError::NotCompact, 0) => {
             "it has no dots, so it is an opaque token: if its issuer has an introspection endpoint, write `opaque`"
         }
+        (TokenError::NotCompact, 2) if token.ends_with(b".") => {
+            "it has no signature: Orbgate accepts only signed tokens"
+        }
         (TokenError::NotCompact, 4) => {
             "it has five parts, so it is encrypted: have the issuer send signed tokens"
         }

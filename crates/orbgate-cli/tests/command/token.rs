@@ -180,6 +180,7 @@ fn what_is_no_token_says_what_it_is() {
         ("ya29.a0AfH6SMBx", "refused: not_compact"),
         ("2YotnFZFEjr1zCsicMWpAA", "opaque"),
         ("a.b.c.d.e", "encrypted"),
+        ("eyJhbGciOiJub25lIn0.e30.", "it has no signature"),
         ("", "refused: not_compact"),
         ("\"eyJhbGciOiJub25lIn0.e30.e30\"", "refused: bad_encoding"),
     ] {
