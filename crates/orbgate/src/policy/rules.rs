@@ -219,7 +219,7 @@ fn scope_rule(
             && orbs == Some(Orbs::Free)
             && !diagnostics.stand_at(amount.location)
         {
-            diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`"));
+            diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`; give the route a scope of its own"));
         }
         routes.extend(route_rule(
             text,
