@@ -13,7 +13,7 @@ use crate::output::{self, Exit, Stop, one_line};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Folder to write into; it is created if it doesn't exist
+    /// Root of a repository; it is created if it doesn't exist
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath, default_value = ".")]
     folder: PathBuf,
 }
@@ -77,7 +77,7 @@ and hooks for pre-commit. A file that exists already stays as it is.
 
 Examples:
   orbgate init
-  orbgate init policies
+  orbgate init my-service
   orbgate test policy.test.yaml
 
 Exit codes:
