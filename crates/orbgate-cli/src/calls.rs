@@ -25,11 +25,12 @@ pub(crate) enum Asked<'l> {
     Scope(Cow<'l, str>),
 }
 
-/// Which field of an access log contains the tokens' scopes, and the kind of the tokens.
+/// Which field of an access log contains the tokens' scopes, the kind of the tokens, and whether lines that can't have a token are unusable.
 #[derive(Clone, Copy)]
 pub(crate) struct Tokens {
     pub(crate) field: Option<Field>,
     pub(crate) kind: TokenKind,
+    pub(crate) are_needed: bool,
 }
 
 /// Unusable lines of a file. The first ones are reported, and the rest are counted.
@@ -94,6 +95,12 @@ fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {
     }
     if line.contains(&b'"') {
         return of_access(&AccessLine::parse(line)?, tokens);
+    }
+    if tokens.are_needed {
+        return Err(
+            "it is neither a request, as `orbgate replay` reads it, nor a line of an access log"
+                .to_owned(),
+        );
     }
     let (asked, token, time) = (plain(line)?, None, None);
     Ok(Call { asked, token, time })

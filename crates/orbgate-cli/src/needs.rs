@@ -53,7 +53,11 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     let mut wrong = 0;
     match &arguments.log {
         Some(log) => {
-            let tokens = Tokens { field: None, kind };
+            let tokens = Tokens {
+                field: None,
+                kind,
+                are_needed: false,
+            };
             wrong = calls::each(log, tokens, |line, call| {
                 add(&mut needs, engine, kind, line, &call.asked);
             })?;

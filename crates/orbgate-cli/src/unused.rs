@@ -51,7 +51,11 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
         })?),
     };
     let mut counted = Unused::new(source.engine());
-    let tokens = Tokens { field, kind };
+    let tokens = Tokens {
+        field,
+        kind,
+        are_needed: true,
+    };
     let wrong = calls::each(&arguments.log, tokens, |line, call| {
         add(&mut counted, source.engine(), line, call);
     })?;

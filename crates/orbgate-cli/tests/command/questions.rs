@@ -338,6 +338,12 @@ read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
             (2, "", &*format!("error: {}: {why}\n", arguments[0]))
         );
     }
+    // A row of CSV with a space looks like `METHOD TARGET`, and would be a call without a token.
+    let csv = file("unused.csv", "GET,/v1/items,user,read:items write:items\n");
+    let ran = orbgate(&["unused", &csv, "--policy", &shop]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    let why = "it is neither a request, as `orbgate replay` reads it, nor a line of an access log";
+    assert_eq!(ran.err, format!("error: {csv}:1: {why}\n"));
     let ran = orbgate(&["unused", &log, "--field", "extra0"]);
     assert_eq!(
         (ran.code, &*ran.err),
