@@ -6,6 +6,7 @@ it, and issues a token to any client that requests one, for example with `/token
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -119,4 +120,11 @@ def serve(port: int) -> ThreadingHTTPServer:
 
 
 if __name__ == "__main__":
-    serve(int(sys.argv[1]) if len(sys.argv) > 1 else 9000).serve_forever()
+    parser = argparse.ArgumentParser(prog="python -m orbgate.gate.testing", description="Run an issuer for tests, which gives any client a token.")
+    parser.add_argument("port", nargs="?", type=int, default=9000, help="port on 127.0.0.1 to listen on; 0 is any free port (default: 9000)")
+    server = serve(parser.parse_args().port)
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    print("FOR TESTS ONLY, never in production: every program on this machine can get any token", file=sys.stderr)
+    print(f"  curl -s {url}/tokens.yaml > tokens.yaml    # trust this issuer", file=sys.stderr)
+    print(f"  curl -s '{url}/token?kind=user&scope=read:orbs'", file=sys.stderr)
+    server.serve_forever()
