@@ -35,6 +35,8 @@ PROCESSORS = {
 }
 # A path may differ by this much, in per cent: smaller differences come from what the compiler inlines.
 ROOM = 3.0
+# A path that has to end in a slash may take this many per cent more than the same path without.
+SLASH = 5.0
 
 
 def run(*command: str | pathlib.Path, **environment: str) -> subprocess.CompletedProcess:
@@ -113,6 +115,19 @@ def compare(listed: dict[str, float], counted: dict[str, float]) -> list[str]:
     return [diagnostic for _, diagnostic in sorted(diagnostics)]
 
 
+def compare_slashes(counted: dict[str, float]) -> list[str]:
+    """
+    >>> compare_slashes({"a/hits": 100, "a-slash/hits": 105, "b/hits": 100, "b-slash/hits": 106})
+    ['b-slash/hits: 106 instructions, more than 5.0 % over 100 without a slash']
+    """
+    pairs = [(name, counted[name.replace("-slash", "")], now) for name, now in counted.items() if "-slash/" in name]
+    return [
+        f"{name}: {now} instructions, more than {SLASH} % over {without} without a slash"
+        for name, without, now in pairs
+        if now > without * (1 + SLASH / 100)
+    ]
+
+
 def check_start(programs: pathlib.Path) -> None:
     """The built-in engine does no work before the first decision, and none to prepare it: two programs that differ only in the engine are
     counted from their very first instruction on."""
@@ -160,6 +175,8 @@ def main(processor: str, *options: str) -> None:
         for each, (units, total) in zip(names, answers):
             counted[each] = rounded(total / float(units))
             print(f"{each:<46}{counted[each]:>12}", flush=True)
+    if slow := compare_slashes(counted):
+        sys.exit("\n".join(slow))
     if options == ("--update",):
         path.write_text(HEAD.format(how, UPDATE, version) + "".join(f"{each}\t{now}\n" for each, now in counted.items()))
         return

@@ -90,7 +90,7 @@ pub fn plans(table: &str) -> Vec<Plan> {
         repeated: None,
     };
     let hits = plan("hits", Mix::Hits, FEW);
-    match table {
+    match table.trim_end_matches("-slash") {
         "external" | "github" => vec![
             hits,
             plan("hits-many-scopes", Mix::Hits, MANY),
@@ -297,6 +297,9 @@ impl<'t> Maker<'t> {
                 Expected::Allow
             };
             assert_eq!(expected, right, "{target}");
+        }
+        if self.table.slash && kind != Mix::Malformed && target != "/" {
+            target.push('/');
         }
         if let Mix::Query(length) = kind {
             target.push_str(&self.query(length));

@@ -14,6 +14,8 @@ pub struct Table {
     /// The policy as people write it.
     pub yaml: String,
     pub engine: &'static Engine,
+    /// Whether every path ends in a slash: `trailing_slash: always`.
+    pub slash: bool,
     pub rows: Vec<Row>,
     /// The different path templates, parameters named by their place: `/voxies/{p1}/run`.
     pub templates: Vec<String>,
@@ -36,18 +38,21 @@ pub struct Row {
 }
 
 impl Table {
-    /// The table of this name: `external`, `github` or a number of synthetic routes.
+    /// The table of this name: `external`, `github` or a number of synthetic routes. With `-slash` at the end, it has
+    /// `trailing_slash: always`.
     pub fn named(name: &str) -> Self {
+        let yaml = match name.strip_suffix("-slash").unwrap_or(name) {
+            "external" => include_str!("../../policy/external.yaml").to_owned(),
+            "github" => github(),
+            routes => support::policy(routes.parse().expect("a number of synthetic routes")),
+        };
         match name {
-            "external" => {
-                let yaml = include_str!("../../policy/external.yaml").to_owned();
-                Self::new(name, yaml, Engine::external())
-            }
-            "github" => Self::compiled(name, github()),
-            routes => {
-                let routes = routes.parse().expect("a number of synthetic routes");
-                Self::compiled(name, support::policy(routes))
-            }
+            "external" => Self::new(name, yaml, Engine::external()),
+            _ if name.ends_with("-slash") => Self {
+                slash: true,
+                ..Self::compiled(name, format!("trailing_slash: always\n{yaml}"))
+            },
+            _ => Self::compiled(name, yaml),
         }
     }
 
@@ -65,13 +70,15 @@ impl Table {
         let mut template_ids = HashMap::new();
         let mut rows = Vec::new();
         for route in engine.routes() {
-            let template = with_places(route.template());
+            // The streams' paths are without the slash until they are asked.
+            let written = without_slash(route.template());
+            let template = with_places(written);
             rows.push(Row {
                 method: number(&mut method_ids, &mut methods, route.method()),
                 template_id: number(&mut template_ids, &mut templates, template),
                 scope: number(&mut scope_ids, &mut scopes, route.scope().name()),
                 name: route.as_str(),
-                template: route.template(),
+                template: written,
             });
         }
         let oracle = Oracle::new(&rows, &templates, methods.len());
@@ -79,6 +86,7 @@ impl Table {
             name: name.to_owned(),
             yaml,
             engine,
+            slash: false,
             rows,
             templates,
             methods,
@@ -98,6 +106,11 @@ impl Table {
 
     /// The template that a path has, by the obvious way.
     pub fn template_of(&self, path: &str) -> Option<usize> {
+        let path = if self.slash {
+            without_slash(path)
+        } else {
+            path
+        };
         self.oracle.paths.find(path)
     }
 
@@ -122,6 +135,13 @@ impl Table {
             .collect();
         words.into_iter().collect()
     }
+}
+
+/// A path without the slash at its end; `/` is the root's whole path.
+fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/')
+        .filter(|path| !path.is_empty())
+        .unwrap_or(path)
 }
 
 /// The number of a thing, a new one where it is new.

@@ -137,6 +137,12 @@ fn paths() -> Vec<Path> {
         let name = format!("{table}/scopes");
         add(name, Box::new(move |count| intern(table, count)));
     }
+    for table in ["external-slash", "github-slash"] {
+        for stream in ["hits", "misses"] {
+            let slash = move |count| decide(table, stream, "orbgate-set", count);
+            add(format!("{table}/{stream}/orbgate-set"), Box::new(slash));
+        }
+    }
     // Only this, because the table takes half a minute to be made under callgrind.
     let largest = |count| decide("100000", "hits", "orbgate-set", count);
     add("100000/hits/orbgate-set".to_owned(), Box::new(largest));

@@ -17,14 +17,12 @@ use core::hint::select_unpredictable;
 use core::num::NonZero;
 
 use super::target::{Decoded, Path, is_clear, refused, reserved};
-use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
+use super::vector::{BLOCK, Vector, end_in_block, positions_in_block};
 use crate::tables::hash::{Ends, PerfectHash, SEEN};
 use crate::tables::list::index;
 use crate::tables::reason::Detail;
 use crate::tables::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES};
-use crate::tables::{
-    COUNT, Literal, LiteralRow, NONE, Prefix, Spelling, Tables, Template, Tuple, slice,
-};
+use crate::tables::{COUNT, Literal, LiteralRow, NONE, Spelling, Tables, Template, Tuple, slice};
 
 /// The result of the fast path.
 #[derive(Clone, Copy)]
@@ -67,71 +65,67 @@ impl Key {
     }
 }
 
-/// Looks up the template of a path that needs no rule applied.
+/// The template of a path's key. A target without a key needs some rule applied.
 #[inline(always)]
-pub(crate) fn find<'e>(tables: &'e Tables, path: &[u8]) -> Found<'e> {
-    match key::<Native>(tables, path) {
+pub(crate) fn find(tables: &Tables, key: Option<Key>) -> Found<'_> {
+    match key {
         Some(key) => find_by(tables, key),
         None => Found::Unknown,
     }
 }
 
-/// The key of a path, or `None` to fall back to the slow path. Not inlined, so that the walk has the processor's
-/// registers to itself. That saves more than a call costs.
+/// [`key`], for an engine whose paths end in a slash or don't.
+pub(crate) type KeyOf = fn(&Tables, &[u8]) -> Option<Key>;
+
+/// The key of a path, or `None` to fall back to the slow path. `SLASH` if the policy's paths end in a slash, which the
+/// key is without. Never inlined, so that the walk has the processor's registers to itself. That saves more than a
+/// call costs.
 #[inline(never)]
-pub(crate) fn key<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
+pub(crate) fn key<V: Vector, const SLASH: bool>(tables: &Tables, path: &[u8]) -> Option<Key> {
     match path.len() {
-        length @ SHORTEST.. => key_of_long::<V>(tables, path, length),
-        _ => key_of_short::<V>(tables, path),
+        length @ SHORTEST.. => key_of_long::<V, SLASH>(tables, path, length),
+        _ => key_of_short::<V, SLASH>(tables, path),
     }
 }
 
 #[inline(never)]
-fn key_of_short<V: Vector>(tables: &Tables, path: &[u8]) -> Option<Key> {
+fn key_of_short<V: Vector, const SLASH: bool>(tables: &Tables, path: &[u8]) -> Option<Key> {
     let mut padded = [b'-'; SHORTEST];
     for (to, from) in padded.iter_mut().zip(path) {
         *to = *from;
     }
-    key_of_long::<V>(tables, &padded, path.len())
+    key_of_long::<V, SLASH>(tables, &padded, path.len())
 }
 
 /// The key of the path, which is the first `length` bytes of the target.
 #[inline(always)]
-fn key_of_long<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
-    let Some(start) = below_prefix(tables, &tables.prefix, bytes) else {
-        return key_outside_prefix::<V>(tables, bytes, length);
+fn key_of_long<V: Vector, const SLASH: bool>(
+    tables: &Tables,
+    bytes: &[u8],
+    length: usize,
+) -> Option<Key> {
+    let Some(start) = below_prefix(tables, bytes) else {
+        return key_outside_prefix::<V, SLASH>(tables, bytes, length);
     };
     let mut walk = Walk::new(tables, bytes)?;
-    each_segment::<V, false>(bytes, length, start, &mut walk)?;
+    each_segment::<V, SLASH>(bytes, length, start, &mut walk)?;
     Key::new(walk.all, walk.other_case)
 }
 
 /// The key of a path that lacks the common prefix, so that no segment has to be interned.
 #[inline(never)]
-fn key_outside_prefix<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
+fn key_outside_prefix<V: Vector, const SLASH: bool>(
+    tables: &Tables,
+    bytes: &[u8],
+    length: usize,
+) -> Option<Key> {
     if bytes.first() != Some(&b'/') || !tables.needs_prefix {
-        return key_with_slash::<V>(tables, bytes, length);
+        return None;
     }
     let left = MAX_SEGMENTS;
     let mut check = Check { bytes, left };
-    each_segment::<V, false>(bytes, length, 1, &mut check)?;
+    each_segment::<V, SLASH>(bytes, length, 1, &mut check)?;
     NO_TEMPLATE
-}
-
-/// The key of a path without its final slash. `None` if the policy's paths don't end in a slash. A separate walk, so
-/// that other policies pay nothing for it.
-#[inline(never)]
-fn key_with_slash<V: Vector>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
-    let prefix = tables.slashed.as_ref()?;
-    if let Some(start) = below_prefix(tables, prefix, bytes) {
-        let mut walk = Walk::new(tables, bytes)?;
-        each_segment::<V, true>(bytes, length, start, &mut walk)?;
-        return Key::new(walk.all, walk.other_case);
-    }
-    let left = MAX_SEGMENTS;
-    let mut check = Check { bytes, left };
-    each_segment::<V, true>(bytes, length, 1, &mut check)?;
-    NO_TEMPLATE.filter(|_| bytes.first() == Some(&b'/'))
 }
 
 /// An action for each segment of a path. A trait, because a closure can't be marked `#[inline(always)]`, and some
@@ -315,7 +309,8 @@ pub(crate) fn find_by(tables: &Tables, key: Key) -> Found<'_> {
 
 /// The start of the first segment after the prefix. `None` if the path doesn't start with the prefix.
 #[inline(always)]
-fn below_prefix(tables: &Tables, prefix: &Prefix, bytes: &[u8]) -> Option<usize> {
+fn below_prefix(tables: &Tables, bytes: &[u8]) -> Option<usize> {
+    let prefix = &tables.prefix;
     let below = index(prefix.text.length);
     let head = u128::from_le_bytes(*bytes.first_chunk()?);
     let is_there = match below {
@@ -584,7 +579,7 @@ mod tests {
     /// The template that the fast path finds without help from the slow path.
     fn found<V: Vector>(path: &str) -> Option<u64> {
         let tables = &Engine::external().tables;
-        match find_by(tables, key::<V>(tables, path.as_bytes())?) {
+        match find_by(tables, key::<V, false>(tables, path.as_bytes())?) {
             Found::Template(template) => Some(template.key),
             _ => None,
         }
@@ -598,7 +593,7 @@ mod tests {
             "/x /favicon.ico /x?y /api/v1/external /.well-known/.hidden?/.. /Api/v1/external/orbs"
                 .split(' ')
         {
-            let found = key::<Native>(tables, path.as_bytes());
+            let found = key::<Native, false>(tables, path.as_bytes());
             assert_eq!(found, super::NO_TEMPLATE, "{path}");
         }
         let long = "x".repeat(256);

@@ -22,13 +22,7 @@ use target::Path;
 use token::{Token, read_token};
 
 impl Tables {
-    /// See [`Engine::decide`](crate::Engine::decide).
-    #[inline(always)]
-    pub(crate) fn decide(&self, request: &Request<'_>) -> Decision<'_> {
-        self.decide_found(request, lookup::find(self, request.target))
-    }
-
-    /// Decides after the fast path has read the target.
+    /// Decides after the fast path has read the target: see [`Engine::decide`](crate::Engine::decide).
     #[inline(always)]
     pub(crate) fn decide_found<'e>(
         &'e self,

@@ -4,7 +4,6 @@ use super::Engine;
 use crate::decide::decision::Decision;
 use crate::decide::lookup::{self, Found};
 use crate::decide::request::Request;
-use crate::decide::vector::Native;
 
 /// Requests by row number, such as rows of columns, and a receiver for their decisions: see
 /// [`Engine::decide_batch`].
@@ -81,13 +80,10 @@ impl Engine {
         for start in (0..batch.rows()).step_by(ROWS) {
             let rows = start..batch.rows().min(start.saturating_add(ROWS));
             for (row, key) in rows.clone().zip(&mut keys) {
-                *key = lookup::key::<Native>(tables, batch.target(row));
+                *key = (self.key_of)(tables, batch.target(row));
             }
             for (key, found) in keys.iter().zip(&mut all_found).take(rows.len()) {
-                *found = match key {
-                    Some(key) => lookup::find_by(tables, *key),
-                    None => Found::Unknown,
-                };
+                *found = lookup::find(tables, *key);
             }
             for (row, found) in rows.zip(all_found) {
                 let request = batch.request(row);

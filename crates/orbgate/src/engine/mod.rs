@@ -9,8 +9,10 @@ use core::fmt;
 
 use crate::decide::Need;
 use crate::decide::decision::{Decision, Denial, Subject};
+use crate::decide::lookup::{self, KeyOf};
 use crate::decide::request::Request;
 use crate::decide::token::{ScopeSet, Token, read_token};
+use crate::decide::vector::Native;
 use crate::listing::{Route, Scope, ScopeInApi};
 use crate::tables::reason::{Detail, Reason};
 use crate::tables::route_id::RouteId;
@@ -25,6 +27,8 @@ use crate::tables::{NONE, ScopeRow, Tables};
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) tables: Tables,
+    /// Chosen once, so that a policy whose paths end in a slash costs the others nothing.
+    key_of: KeyOf,
 }
 
 impl Engine {
@@ -32,7 +36,11 @@ impl Engine {
     #[doc(hidden)]
     #[must_use]
     pub const fn from_tables(tables: Tables) -> Self {
-        Self { tables }
+        let key_of = match tables.trailing_slash {
+            true => lookup::key::<Native, true>,
+            false => lookup::key::<Native, false>,
+        };
+        Self { tables, key_of }
     }
 
     /// The engine of the specification's own table (§4.1 and §4.2), compiled into the program.
@@ -62,7 +70,9 @@ impl Engine {
     /// ```
     #[inline(always)]
     pub fn decide(&self, request: &Request<'_>) -> Decision<'_> {
-        self.tables.decide(request)
+        let key = (self.key_of)(&self.tables, request.target);
+        let found = lookup::find(&self.tables, key);
+        self.tables.decide_found(request, found)
     }
 
     /// Decides by route, for a server that has already matched the route. Reads no string.

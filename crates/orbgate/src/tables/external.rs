@@ -54,7 +54,6 @@ pub(crate) const EXTERNAL: Tables = Tables {
         tail: 63036460006846180834295301420610056289,
         segments: 3,
     },
-    slashed: None,
     positions: [
         PerfectHash {
             seed: Seed([1188744347226206333, 18345423608371696207, 6994300894461932559]),

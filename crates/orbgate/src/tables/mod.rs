@@ -41,9 +41,6 @@ pub struct Tables {
     pub name: Option<Span>,
     /// The common prefix of all templates.
     pub prefix: Prefix,
-    /// The same, if all paths end in a slash and the fast path applies. In that case, no path starts with
-    /// `prefix`.
-    pub slashed: Option<Prefix>,
     /// By position in a path, the literals there, as interning reads them. From the second position after the longest
     /// template on, there are no slots: such a path falls back to the slow path, and a compiled-in engine has fewer
     /// pointers to load.
@@ -53,7 +50,7 @@ pub struct Tables {
     /// How the templates spell their literals.
     pub spellings: List<Spelling>,
     /// Whether a path without the prefix fits no template. True if literals at different positions have separate bits
-    /// in a key, so that a key identifies its literals exactly, and if paths don't end in a slash.
+    /// in a key, so that a key identifies its literals exactly.
     pub needs_prefix: bool,
     /// By position, the bits of a key that belong to the literals there.
     pub fields: List<u64>,
