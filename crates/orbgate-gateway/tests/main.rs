@@ -14,6 +14,7 @@ mod authzen;
 mod keycloak;
 mod opaque;
 mod operation;
+mod probe;
 mod proxies;
 mod questions;
 mod remembered;

@@ -1,0 +1,475 @@
+//! `--probe` finds each mistake of a proxy. The proxy here asks a gateway about each request, and is wrong in one way. Tests with real
+//! proxies, whose mistakes are those of their configurations, are in `proxies/probes.rs`.
+
+mod proxy;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+use std::thread;
+
+use self::proxy::{Mistake, asks, none, sends, unasked};
+use crate::support::wire::first;
+use crate::support::{Gateway, Issuer, folder, free_port};
+
+/// The token of the tests holds the first scope.
+const POLICY: &str = "orbgate: 1\napis: { a: { base_path: /v1, scopes: { 'read:a': { orbs: 2, routes: [GET /a, 'GET /a/{id}'] }, \
+    'write:a': { orbs: false, routes: [POST /c, 'DELETE /a/{id}', GET /b] } } } }\n";
+
+/// A gateway, and the findings about proxies before it.
+struct Bench {
+    issuer: Issuer,
+    gateway: Gateway,
+    address: String,
+}
+
+impl Bench {
+    fn start(name: &str) -> Self {
+        let (issuer, folder) = (Issuer::start(), folder(name));
+        let address = format!("127.0.0.1:{}", free_port());
+        fs::write(folder.join("policy.yaml"), POLICY).unwrap();
+        let config = format!(
+            "policy: policy.yaml\nlisteners: [{{ mode: forward_auth, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
+        );
+        let gateway = Gateway::start(folder, &issuer, &config);
+        Self {
+            issuer,
+            gateway,
+            address,
+        }
+    }
+
+    fn probe(&self, mistake: Mistake) -> BTreeSet<String> {
+        self.probe_until(mistake, usize::MAX)
+    }
+
+    /// The findings about a proxy that ends after so many connections.
+    fn probe_until(&self, mistake: Mistake, connections: usize) -> BTreeSet<String> {
+        let proxy = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = proxy.local_addr().unwrap().to_string();
+        let backend = format!("127.0.0.1:{}", free_port());
+        let (gateway, behind) = (self.address.clone(), backend.clone());
+        thread::spawn(move || {
+            for client in proxy.incoming().flatten().take(connections) {
+                mistake.serve(client, &gateway, &behind);
+            }
+        });
+        let found = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
+            .args(["--probe", &address, &backend, "--config"])
+            .arg(self.gateway.folder.join("gateway.yaml"))
+            .env("ORBGATE_TOKEN", self.issuer.token("user", "read:a"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(found.stdout).unwrap();
+        let errors = String::from_utf8_lossy(&found.stderr).into_owned();
+        match found.status.code() {
+            Some(0) => {
+                assert_eq!(said, "what arrives was allowed\n");
+                BTreeSet::new()
+            }
+            code => {
+                assert_eq!(code, Some(1), "{errors}");
+                said.replace(&backend, "BACKEND")
+                    .lines()
+                    .map(str::to_owned)
+                    .collect()
+            }
+        }
+    }
+}
+
+const MISSING: &str = "a promised header is missing, or there twice: `auth_request`, `forward_auth`, `ext_authz` or the list of headers";
+const OTHER: &str = "another call was allowed than this one";
+const CLIENTS: &str = "a promised header is the client's";
+const ANOTHER: &str = "another policy decided";
+const NAMED: &str = "the client's header arrives, and names another call to backends that read it";
+const UPGRADES: &str = "the backend can upgrade it, and nothing decides what comes then";
+
+/// A finding about each of these requests, which arrive as they are.
+fn each<R: AsRef<str>>(requests: impl IntoIterator<Item = R>, why: &str) -> BTreeSet<String> {
+    let requests = requests.into_iter();
+    let finding = |request: R| format!("{0} arrives as {0}: {why}", request.as_ref());
+    requests.map(finding).collect()
+}
+
+/// The same about a request with each of these headers.
+fn with(request: &str, headers: impl IntoIterator<Item = String>, why: &str) -> BTreeSet<String> {
+    let headers = headers.into_iter();
+    let finding = |header| format!("{request} with {header} arrives as {request}: {why}");
+    headers.map(finding).collect()
+}
+
+#[test]
+fn a_proxy_without_mistakes_has_no_findings() {
+    let bench = Bench::start("probe-right");
+    assert_eq!(bench.probe(none()), BTreeSet::new());
+    // A header of the proxy's own, and the only upgrade that a handshake decides.
+    let own = sends(|client, sent| {
+        sent.set("Server-Name", "client");
+        let upgrades: Vec<_> = client.starting("upgrade").collect();
+        if matches!(upgrades.as_slice(), [(_, value)] if value == "websocket") {
+            sent.set("Upgrade", "WebSocket");
+        }
+    });
+    assert_eq!(bench.probe(own), BTreeSet::new());
+    // Each request has one `Connection`, so that a proxy that takes only the first sees what is probed.
+    let two = unasked(|it| {
+        !["", "CONNECT"].contains(&&*it.method) && it.starting("connection").count() != 1
+    });
+    assert_eq!(bench.probe(two), BTreeSet::new());
+}
+
+#[test]
+fn a_location_that_asks_nothing_is_found() {
+    let bench = Bench::start("probe-locations");
+    let pages = ["/", "/index.html", "/static/x", "/.git/config", "/healthz"];
+    let expected = each(pages.iter().map(|page| format!("GET {page}")), MISSING);
+    for has_token in [true, false] {
+        let page = unasked(move |it| pages.contains(&&*it.target) && it.has_token() == has_token);
+        assert_eq!(bench.probe(page), expected, "{has_token}");
+    }
+    let open = unasked(|it| !it.has_token() && it.target == "/v1/b");
+    let mut expected = each(["GET /v1/b"], MISSING);
+    expected.insert("GET /v1/b arrives without a token".to_owned());
+    assert_eq!(bench.probe(open), expected);
+}
+
+#[test]
+fn a_location_of_files_is_found() {
+    let bench = Bench::start("probe-files");
+    let endings = [
+        "png", "css", "js", "html", "php", "json", "svg", "ico", "txt",
+    ];
+    let open = ["GET /v1/a", "GET /v1/a/1"];
+    let all = ["GET /v1/a", "GET /v1/a/1", "POST /v1/c", "DELETE /v1/a/1"];
+    for (has_token, calls) in [(true, &open[..]), (false, &all)] {
+        let files = unasked(move |it| {
+            let path = it.target.strip_prefix("/v1/");
+            let ending = path.and_then(|path| path.rsplit_once('.'));
+            ending.is_some_and(|(_, ending)| endings.contains(&ending))
+                && it.has_token() == has_token
+        });
+        let files = bench.probe(files);
+        let calls = calls.iter();
+        let expected = calls.flat_map(|call| endings.map(|ending| format!("{call}.{ending}")));
+        assert_eq!(files, each(expected, MISSING), "{has_token}");
+    }
+}
+
+/// Each row changes the path that is decided, and sends the client's.
+#[test]
+fn a_decision_about_another_spelling_is_found() {
+    let bench = Bench::start("probe-spellings");
+    type Reading = fn(&str) -> String;
+    let table: [(Reading, &[&str]); 16] = [
+        (|path| path.replace("//", "/"), &["//v1/a", "/v1//a"]),
+        (|path| path.replace("/./", "/"), &["/./v1/a", "/v1/./a"]),
+        (
+            |path| path.replace("/%2e/", "/"),
+            &["/%2e/v1/a", "/v1/%2e/a"],
+        ),
+        (
+            |path| path.replace("/x/..", ""),
+            &["/x/../v1/a", "/v1/x/../a"],
+        ),
+        (|path| path.replace("/x/%2e%2e", ""), &["/x/%2e%2e/v1/a"]),
+        (|path| path.replace("/x\\..", ""), &["/x\\../v1/a"]),
+        (|path| path.replace('\\', "/"), &["/v1\\a"]),
+        (|path| path.replace("%2f", "/"), &["/v1%2fa"]),
+        (|path| path.replace("%61", "a"), &["/v1/%61"]),
+        (str::to_ascii_lowercase, &["/v1/A"]),
+        (
+            |path| path.replace("http://localhost", ""),
+            &["http://localhost/v1/a"],
+        ),
+        (
+            |path| path.trim_end_matches('/').to_owned(),
+            &["/v1/a/", "/v1/a//"],
+        ),
+        (|path| path.replace("a/.", "a"), &["/v1/a/."]),
+        (
+            |path| path.replace(['#', ';'], "?"),
+            &["/v1/a#x", "/v1/a;x", "/v1/a/a;b"],
+        ),
+        (
+            |path| path.replace("%00", "").replace("a%20", "a"),
+            &["/v1/a%00", "/v1/a%20", "/v1/a/a%20b"],
+        ),
+        (|path| path.replace("a%2Fb", "ab"), &["/v1/a/a%2Fb"]),
+    ];
+    for (change, expected) in table {
+        let found = bench.probe(asks(move |it| it.target = change(&it.target)));
+        assert_eq!(
+            found,
+            each(expected.iter().map(|path| format!("GET {path}")), OTHER)
+        );
+    }
+}
+
+/// Each row lets some requests pass without a question.
+#[test]
+fn a_way_around_the_question_is_found() {
+    let bench = Bench::start("probe-around");
+    let ends =
+        ["/..", "%2f", "%2e", "\\", "/%2e%2e/x", "?", "?x=1"].map(|end| format!("/v1/a{end}"));
+    let targets = ends.clone().map(|target| format!("GET {target}"));
+    let found = bench.probe(unasked(move |it| {
+        it.method == "GET" && ends.contains(&it.target)
+    }));
+    assert_eq!(found, each(targets, MISSING));
+
+    let values = ["..", "%2e%2e", "A"].map(|value| format!("/v1/a/{value}"));
+    let calls = ["GET", "DELETE"].iter();
+    let calls: Vec<_> = calls
+        .flat_map(|method| values.clone().map(|value| format!("{method} {value}")))
+        .collect();
+    let found = bench.probe(unasked(move |it| values.contains(&it.target)));
+    assert_eq!(found, each(calls, MISSING));
+
+    let hops = [
+        "close, X-Original-URI, X-Forwarded-Uri",
+        "close, Authorization",
+    ];
+    let found = bench.probe(unasked(move |it| {
+        it.header("Connection").is_some_and(|it| hops.contains(&it))
+    }));
+    let calls = ["GET /v1/a", "GET /v1/b", "POST /v1/c", "DELETE /v1/a/1"].iter();
+    let expected =
+        calls.flat_map(|call| with(call, hops.map(|hop| format!("Connection: {hop}")), MISSING));
+    assert_eq!(found, expected.collect());
+
+    let handshakes = unasked(|it| {
+        let upgrades: Vec<_> = it.starting("upgrade").map(|(_, value)| value).collect();
+        upgrades == ["websocket"] && !it.has_token()
+    });
+    let expected = with("GET /v1/a", ["Upgrade: websocket".to_owned()], MISSING);
+    assert_eq!(bench.probe(handshakes), expected);
+}
+
+const TARGETS: [&str; 8] = [
+    "X-Original-URI",
+    "X_Original_URI",
+    "X-Original-URL",
+    "X-Rewrite-URL",
+    "X-Forwarded-Uri",
+    "X_Forwarded_Uri",
+    "X-Forwarded-Prefix",
+    "X-Envoy-Original-Path",
+];
+const METHODS: [&str; 6] = [
+    "X-Original-Method",
+    "X-Forwarded-Method",
+    "X-Envoy-Original-Method",
+    "X-HTTP-Method-Override",
+    "X-HTTP-Method",
+    "X-Method-Override",
+];
+
+#[test]
+fn a_decision_about_the_call_in_a_header_is_found() {
+    let bench = Bench::start("probe-asked");
+    let found = bench.probe(asks(|it| {
+        let headers = it.headers.clone();
+        let one = |name: &&&str| headers.iter().any(|(own, _)| own == **name);
+        if let Some(name) = TARGETS.iter().find(one) {
+            it.target = first(&headers, name).to_owned();
+        }
+        if let Some(name) = METHODS.iter().find(one) {
+            it.method = first(&headers, name).to_owned();
+            it.remove(name);
+        }
+    }));
+    let one = |request, names: &[&str], value| {
+        let headers = names.iter().map(|name| format!("{name}: {value}"));
+        with(request, headers.collect::<Vec<_>>(), OTHER)
+    };
+    let expected = [
+        one("GET /v1/b", &TARGETS, "/v1/a"),
+        one("GET /v1/a", &TARGETS, "/v1/a/1"),
+        one("DELETE /v1/a/1", &METHODS, "GET"),
+        // Two headers name the whole of another call; a finding has the first.
+        one(
+            "POST /v1/c",
+            &["X-Original-URI", "X-Forwarded-Uri"],
+            "/v1/a",
+        ),
+        one(
+            "DELETE /v1/a/1",
+            &["X-Original-URI", "X-Forwarded-Uri"],
+            "/v1/a",
+        ),
+    ];
+    let expected = expected.into_iter().flatten().collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_header_that_names_another_call_to_the_backend_is_found() {
+    let bench = Bench::start("probe-named");
+    // It reaches a backend that obeys it, or the proxy obeys it itself.
+    let passes = bench.probe(sends(|client, sent| {
+        let named = client
+            .starting("x-")
+            .filter(|(name, _)| !name.to_ascii_lowercase().contains("orb"));
+        sent.headers.extend(named);
+    }));
+    let others = ["/v1/b", "/v1/c", "/v1/a/1"];
+    let targets = TARGETS
+        .iter()
+        .flat_map(|name| others.map(|other| format!("{name}: {other}")));
+    let asked = METHODS
+        .iter()
+        .filter(|name| !name.contains("HTTP") && **name != "X-Method-Override");
+    let methods =
+        asked.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
+    assert_eq!(passes, with("GET /v1/a", targets.chain(methods), NAMED));
+
+    let rewrites = bench.probe(sends(|client, sent| {
+        if let Some(target) = client.header("X-Rewrite-URL") {
+            sent.target = target.to_owned();
+        }
+    }));
+    let expected = others.map(|other| {
+        format!("GET /v1/a with X-Rewrite-URL: {other} arrives as GET {other}: {OTHER}")
+    });
+    assert_eq!(rewrites, expected.into());
+}
+
+#[test]
+fn a_promised_header_that_is_wrong_is_found() {
+    let bench = Bench::start("probe-promised");
+    let words = [
+        "decision",
+        "status",
+        "reason",
+        "scope",
+        "route",
+        "charge",
+        "policy",
+        "token-kind",
+    ];
+    let names = words.map(|word| format!("x-orb-{word}"));
+    let dashes = names.iter().map(|name| format!("{name}: client"));
+    let lines = names
+        .iter()
+        .map(|name| format!("{}: client", name.replace('-', "_")));
+
+    // The client's copy arrives in place of the gateway's, next to it, or under a name that servers take for the same.
+    let in_place = sends(|client, sent| {
+        for (name, value) in client
+            .starting("x-orb-")
+            .filter(|(name, _)| !name.contains('_'))
+        {
+            sent.set(&name, &value);
+        }
+    });
+    assert_eq!(
+        bench.probe(in_place),
+        with("GET /v1/a", dashes.clone(), CLIENTS)
+    );
+    let next_to_it = sends(|client, sent| {
+        let own = client
+            .starting("x-orb-")
+            .filter(|(name, _)| !name.contains('_'));
+        sent.headers.extend(own);
+    });
+    assert_eq!(bench.probe(next_to_it), with("GET /v1/a", dashes, MISSING));
+    let underscores = sends(|client, sent| {
+        let own = client
+            .starting("x-orb-")
+            .filter(|(name, _)| name.contains('_'));
+        sent.headers.extend(own);
+    });
+    assert_eq!(bench.probe(underscores), with("GET /v1/a", lines, CLIENTS));
+
+    let calls = ["GET /v1/a", "GET /v1/a/1"].map(str::to_owned);
+    let about = |found: BTreeSet<String>, why: &str| {
+        assert!(
+            each(calls.clone(), why).is_subset(&found),
+            "{why}: {found:?}"
+        );
+        let is_it = |finding: &String| finding.ends_with(why);
+        assert!(found.iter().all(is_it), "{why}: {found:?}");
+    };
+    for name in names {
+        about(
+            bench.probe(sends(move |_, sent| sent.remove(&name))),
+            MISSING,
+        );
+    }
+    for (name, value, why) in [
+        ("x-orb-policy", "0", ANOTHER),
+        ("x-orb-decision", "deny", OTHER),
+        ("x-orb-scope", "write:a", OTHER),
+        ("x-orb-route", "GET /v1/b", OTHER),
+        ("x-orb-token-kind", "-", OTHER),
+    ] {
+        about(
+            bench.probe(sends(move |_, sent| sent.set(name, value))),
+            why,
+        );
+    }
+}
+
+#[test]
+fn an_upgrade_is_found() {
+    let bench = Bench::start("probe-upgrades");
+    let passes = |has_token: bool| Mistake {
+        // Without the header, the gateway would allow it.
+        asks: Box::new(|it| it.remove("Upgrade")),
+        unasked: Box::new(|it| !it.has_token() && it.header("Upgrade").is_some()),
+        sends: Box::new(move |client, sent| {
+            if client.has_token() == has_token {
+                sent.headers.extend(client.starting("upgrade"));
+            }
+        }),
+        ..none()
+    };
+    let all = ["h2c", "websocket", "websocket, h2c", "TLS/1.0"];
+    let all = all.map(|value| format!("Upgrade: {value}"));
+    // Of two lines, a finding has the first.
+    let expected: BTreeSet<_> = with("GET /v1/a", all.clone(), UPGRADES)
+        .into_iter()
+        .chain(with("GET /v1/a", all, MISSING))
+        .collect();
+    assert_eq!(bench.probe(passes(true)), expected);
+}
+
+#[test]
+fn a_tunnel_is_found() {
+    let bench = Bench::start("probe-tunnels");
+    for has_token in [true, false] {
+        let tunnels = Mistake {
+            tunnels: Box::new(move |it| it.has_token() == has_token),
+            ..none()
+        };
+        let expected =
+            ["BACKEND", "/v1/a"].map(|to| format!("CONNECT {to} arrives as GET /: {MISSING}"));
+        assert_eq!(bench.probe(tunnels), expected.into(), "{has_token}");
+    }
+}
+
+#[test]
+fn a_probe_to_which_nothing_arrives_is_no_success() {
+    let bench = Bench::start("probe-nothing");
+    let nothing = "nothing arrives: the token may make no call, or the backend is another one";
+    let closed = bench.probe(asks(|it| "/v1/b".clone_into(&mut it.target)));
+    assert_eq!(closed, [nothing.to_owned()].into());
+    // Only a header opens it.
+    let header = bench.probe(asks(|it| {
+        let target = it.header("X-Original-URI").unwrap_or("/v1/b");
+        it.target = target.to_owned();
+        it.method = "GET".to_owned();
+    }));
+    let expected = with("GET /", ["X-Original-URI: /v1/a".to_owned()], OTHER);
+    assert_eq!(header, expected);
+    // It ends after the first request: the look whether it is there comes before.
+    let ended = bench.probe_until(none(), 2);
+    assert!(
+        ended
+            .iter()
+            .any(|finding| finding.starts_with("the proxy does not answer: ")),
+        "{ended:?}"
+    );
+}
