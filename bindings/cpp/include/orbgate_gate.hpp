@@ -590,7 +590,8 @@ private:
 
     Answer explained(Answer answer, const GateRequest &request) const
     {
-        if (answer || !state_ || !state_->debug) {
+        // The policy allows a misrouted request, so there is nothing to explain.
+        if (answer || answer.misrouted() || !state_ || !state_->debug) {
             return answer;
         }
 #if defined(__cpp_exceptions)

@@ -447,6 +447,10 @@ void a_denial_is_explained_on_request()
     CHECK(gate.ask(policy, asked(bytes, {bearer})).http_status() == 400u);
     const auto answer = gate.ask(policy, asked("/api/v1/external/account?secret=1", {bearer}));
     CHECK(answer.http_status() == 401u && answer.words()->policy == later.digest());
+    // Nothing explains a misrouted request, because the policy allows it.
+    auto misrouted = asked("/healthz", {});
+    misrouted.matched = "/other";
+    CHECK(gate.ask(policy, misrouted).http_status() == 404u && gate.ask(policy, misrouted).misrouted() == "/other");
     CHECK(lines.size() == 3);
     const auto contains = [&](std::size_t at, const std::string &text) { return lines[at].find(text) != std::string::npos; };
     CHECK(lines[0].rfind(R"({"method":"GET","path":"/api/v1/external/acount","explanation":{"decision":"deny")", 0) == 0);

@@ -248,6 +248,8 @@ test("a denial is explained in the log on request", async (context) => {
     assert.equal((await gate.answer(orbs(token("read:orbs")))).isAllow, true);
     assert.equal((await gate.answer(orbs(token("read:orbs"), { target: "/api/v1/external/account?secret=1" }))).httpStatus, 403);
     assert.equal((await gate.answer(orbs("nonsense"))).httpStatus, 401);
+    // The policy allows a misrouted request, so there is nothing to explain.
+    assert.equal((await gate.answer(orbs(token("read:orbs"), { template: "/other" }))).httpStatus, 404);
     const denied = logged.filter((line) => line.startsWith("orbgate: denied: ")).map((line) => JSON.parse(line.slice(17)));
     assert.deepEqual(denied.map(({ explanation }) => explanation.reason), debug ? ["scope_missing", "invalid_token"] : []);
     if (debug) {

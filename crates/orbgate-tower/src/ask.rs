@@ -59,7 +59,8 @@ impl<V: VerifyToken> Settings<V> {
             answer = answer.allowing_bonus_orbs();
         }
         self.note(&request, &answer, span);
-        if self.debug && !answer.decision.is_allow() {
+        // The policy allows a misrouted request, so there is nothing to explain.
+        if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
             observe::explained(&engine, &request, &answer.credentials);
         }
         read(&engine, answer)

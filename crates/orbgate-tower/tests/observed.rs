@@ -295,6 +295,27 @@ fn a_denial_is_explained_in_the_log_on_request() {
     }
 }
 
+/// The policy allows it, so `explain` would answer `allow`.
+#[test]
+fn a_misrouted_request_is_not_explained() {
+    let (log, logged) = channel();
+    let tokens = Tokens::new();
+    let gate = GateLayer::axum(Engines::external(), tokens.verifier()).debug();
+    let any = axum::routing::any(async || "any");
+    let app = axum::Router::new().route("/{*path}", any).layer(gate);
+    let token = tokens.token("user", "read:files");
+    let request = Request::get(FILE).header("authorization", format!("Bearer {token}"));
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    let runtime = runtime();
+    LOG.set(Some(log));
+    let answer = runtime.block_on(app.oneshot(request)).unwrap();
+    assert_eq!(answer.status(), 404);
+    let bytes: Vec<u8> = logged.try_iter().flatten().collect();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains(r#"matched="/{*path}""#), "{text}");
+    assert!(!text.contains("a call is denied"), "{text}");
+}
+
 /// Passes on what a test's own thread logs, if the test wants it.
 struct Log;
 

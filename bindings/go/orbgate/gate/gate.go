@@ -318,7 +318,10 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			}
 			answer := answerOf(step)
 			answer.method, answer.target = request.Method, request.Target
-			g.explain(engine, answer)
+			// The policy allows a misrouted request, so there is nothing to explain.
+			if step.Misrouted == nil {
+				g.explain(engine, answer)
+			}
 			return answer, step
 		case steps.StepCheckSignature:
 			isRight := g.keys.verify(step)

@@ -146,6 +146,11 @@ func TestADenialIsExplainedInTheLogOnRequest(t *testing.T) {
 				t.Errorf("%+v: %+v", asked, answer)
 			}
 		}
+		// The policy allows a misrouted request, so there is nothing to explain.
+		misrouted := gate.Request{Method: "GET", Target: orbs, Authorization: []string{right}, Routed: true, Template: "/other"}
+		if answer := protect.Ask(t.Context(), misrouted); answer.Status != 404 {
+			t.Errorf("%+v", answer)
+		}
 		var reasons []string
 		for _, line := range strings.Split(logged.String(), "\n") {
 			var row struct {

@@ -57,8 +57,9 @@ class Observer {
    * @param {import("../../index.js").Text} method
    * @param {import("../../index.js").Text} target
    */
-  denied(engine, { isAllow, decision, token }, method, target) {
-    if (!this.#debug || isAllow) {
+  denied(engine, { isAllow, decision, token, misrouted }, method, target) {
+    // The policy allows a misrouted request, so there is nothing to explain.
+    if (!this.#debug || isAllow || misrouted !== null) {
       return;
     }
     attempt(() => {

@@ -333,7 +333,8 @@ class Gate(_native.Gate):
             except Exception:
                 self._add(_names.AUDIT_LOST_TOTAL, {})
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)
-        if self._debugs and not answer:
+        # The policy allows a misrouted request, so there is nothing to explain.
+        if self._debugs and not answer and answer.misrouted is None:
             try:
                 logger.info("denied: %s", _explained(answer, _shown(method), _shown(target).partition("?")[0]))
             except Exception:

@@ -272,7 +272,8 @@ public final class Gate implements Guard, AutoCloseable {
         try (Engine engine = policy.load()) {
             Core core = engine.open();
             Step step = core.leaving(core.enter(), call);
-            if (!step.waits() && !step.answer.isAllow()) {
+            // The policy allows a misrouted request, so there is nothing to explain.
+            if (!step.waits() && !step.answer.isAllow() && step.misrouted == null) {
                 observe(() -> LOGGER.log(Level.INFO, "denied: " + explained(request, step.answer, engine)), saidUnexplained, "denials are not explained", () -> {});
             }
             return step;

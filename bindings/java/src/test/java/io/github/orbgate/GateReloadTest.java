@@ -127,6 +127,9 @@ class GateReloadTest {
             assertTrue(first.startsWith("denied: {\"method\":\"GET\",\"path\":\"/api/v1/external/account\",\"explanation\":{"), first);
             assertTrue(first.contains("\"reason\":\"scope_missing\"") && first.contains("\"missing_step\""), first);
             assertTrue(logged.lines.get(1).contains("\"reason\":\"invalid_token\""), logged.lines.get(1));
+            // The policy allows a misrouted request, so there is nothing to explain.
+            assertEquals(404, debugging.ask(get(ORBS, reader).matched("/other")).httpStatus());
+            assertEquals(2, logged.lines.stream().filter(line -> line.startsWith("denied: ")).count(), logged.lines.toString());
             String all = logged.lines.toString();
             assertFalse(all.contains("secret") || all.contains("nonsense") || all.contains("eyJ"), all);
         }
