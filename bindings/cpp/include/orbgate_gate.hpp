@@ -160,6 +160,9 @@ public:
 
     // The template of an allowed public route, whose decision has no route; otherwise none.
     [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(info_.public_template); }
+    // Whether the request is allowed only as a CORS preflight (`pass_cors_preflight`): don't run a handler that takes other methods
+    // than `OPTIONS`.
+    [[nodiscard]] bool preflight() const noexcept { return info_.preflight == 1; }
 
     // For logs and counters: why the token was rejected; the template that the router chose instead; the
     // audit line.

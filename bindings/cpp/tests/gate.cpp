@@ -213,6 +213,7 @@ void a_public_route_needs_no_token(const orbgate::Engine &engine)
         OrbgateGateOptions options = orbgate_gate_options_init();
         options.public_routes = &text;
         options.public_route_count = 1;
+        options.cors_preflight = ORBGATE_CORS_PREFLIGHT_PASS;
         const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable; };
         return orbgate::Gate::make(verifier(), none, options);
     };
@@ -229,6 +230,14 @@ void a_public_route_needs_no_token(const orbgate::Engine &engine)
     }
     request.matched = "/docs/a";
     CHECK(gate.ask(engine, request).http_status() == 404);
+    request.matched = std::nullopt;
+    request.origin = {"https://a.example"};
+    request.access_control_request_method = {"GET"};
+    for (const bool is_preflight : {false, true}) {
+        request.method = is_preflight ? "OPTIONS" : "GET";
+        const auto answer = gate.ask(engine, request);
+        CHECK(answer.is_allow() && answer.preflight() == is_preflight);
+    }
     const auto differences = gate.check_routes(engine, {{"GET", "/docs/{any}"}}).value();
     CHECK(differences.undeclared.empty() && !differences.unserved.empty());
     const auto overlapping = std::move(*with("GET /api/v1/external/{any}"));

@@ -139,6 +139,7 @@ func readStep(step *C.OrbgateStep, status C.OrbgateStatus) (*steps.Step, Status)
 		read.Packed, read.HTTPStatus, read.TokenKind = uint64(info.packed), int(info.http_status), uint8(info.token_kind)
 		read.WWWAuthenticate, read.Allow = maybe(info.www_authenticate), maybe(info.allow)
 		read.Misrouted, read.Audit, read.PublicTemplate = maybe(info.misrouted), maybe(info.audit), copied(info.public_template)
+		read.Preflight = info.preflight == 1
 		read.Refused, read.Scopes, read.Issuer = copied(info.refused), copied(info.scopes), copied(info.issuer)
 		read.Subject, read.Client, read.ID = copied(info.subject), copied(info.client), copied(info.id)
 		read.Act, read.Fingerprint, read.ExpiresMS = copied(info.actor), copied(info.fingerprint), uint64(info.expires_ms)

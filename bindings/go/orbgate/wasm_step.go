@@ -177,7 +177,7 @@ func (g *wasmGate) read(read *steps.Step, status Status) Status {
 		read.Act, read.ID, read.Fingerprint = u.text(), u.text(), u.text()
 		read.ExpiresMS, read.Packed = u.u64(), u.u64()
 		u.skip(4) // the scopes, interned
-		read.PublicTemplate = u.text()
+		read.PublicTemplate, read.Preflight = u.text(), u.u32() == 1
 		g.over = address
 		return statusOK
 	}

@@ -251,6 +251,9 @@ type Answer struct {
 	// PublicTemplate is the template of an allowed request that needs no token, whose decision has no route; otherwise
 	// empty.
 	PublicTemplate string
+	// Preflight is whether the request is allowed only as a CORS preflight ([Config.CorsPreflight]): don't run a handler
+	// that takes other methods than OPTIONS.
+	Preflight bool
 	// Err is why there is no result: the caller has disconnected, or the gate or the engine is closed. The
 	// request is denied.
 	Err error
@@ -354,7 +357,7 @@ func answerOf(step *steps.Step) Answer {
 	answer := Answer{
 		Decision: step.Decision.(orbgate.Decision), Status: step.HTTPStatus,
 		WWWAuthenticate: text(step.WWWAuthenticate), Allow: text(step.Allow), Refused: step.Refused,
-		PublicTemplate: step.PublicTemplate,
+		PublicTemplate: step.PublicTemplate, Preflight: step.Preflight,
 	}
 	if kind := orbgate.TokenKind(step.TokenKind); kind != orbgate.KindNone {
 		answer.Token = &Token{

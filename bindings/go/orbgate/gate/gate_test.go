@@ -622,18 +622,25 @@ func TestAPublicRouteNeedsNoToken(t *testing.T) {
 	}
 	ask := func(request gate.Request) gate.Answer { return protect.Ask(t.Context(), request) }
 	preflight := gate.Request{Method: "OPTIONS", Target: orbs, Origin: []string{"https://a.example"}, AccessControlRequestMethod: []string{"GET"}}
-	if answer := ask(preflight); !answer.IsAllow() {
+	if answer := ask(preflight); !answer.IsAllow() || !answer.Preflight {
 		t.Errorf("%+v", answer)
 	}
 	preflight.AccessControlRequestMethod[0] = "DELETE"
-	if answer := ask(preflight); answer.HTTPStatus() != 401 {
+	if answer := ask(preflight); answer.HTTPStatus() != 401 || answer.Preflight {
+		t.Errorf("%+v", answer)
+	}
+	if answer := ask(gate.Request{Method: "GET", Target: "/healthz"}); !answer.IsAllow() || answer.Preflight {
 		t.Errorf("%+v", answer)
 	}
 	if answer := ask(gate.Request{Method: "GET", Target: "/docs/a", Routed: true, Template: "/docs/{any}"}); answer.PublicTemplate != "/docs/{page}" {
 		t.Errorf("%+v", answer)
 	}
 	// A browser's question reaches the handler that answers it.
-	mux.HandleFunc("OPTIONS "+orbs, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("OPTIONS "+orbs, func(w http.ResponseWriter, r *http.Request) {
+		if call, _ := gate.From(r.Context()); call.Preflight {
+			w.WriteHeader(http.StatusNoContent)
+		}
+	})
 	if got := call(t, server, "OPTIONS", orbs, "Origin: https://a.example", "Access-Control-Request-Method: GET"); got.status != 204 {
 		t.Errorf("%+v", got)
 	}

@@ -190,6 +190,8 @@ type Call struct {
 	// Token is never nil. On a public route, its kind is [orbgate.KindNone], and all other fields are empty, even if the
 	// request has a token.
 	Token *Token
+	// Preflight is like [Answer.Preflight].
+	Preflight bool
 	// The request that was decided.
 	method, target string
 }
@@ -225,7 +227,7 @@ func With(ctx context.Context, answer Answer) context.Context {
 	if answer.Token == nil {
 		answer.Token = &Token{Kind: orbgate.KindNone}
 	}
-	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.method, answer.target})
+	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.Preflight, answer.method, answer.target})
 }
 
 // From returns the gate's decision on the call that a handler serves; false if no gate has allowed it. [HandlerFunc]

@@ -72,6 +72,7 @@ type Step struct {
 	Refused                  string
 	Misrouted, Audit         *string
 	PublicTemplate           string
+	Preflight                bool
 	TokenKind                uint8
 	Scopes, Issuer           string
 	Subject, Client, ID, Act string

@@ -9,8 +9,9 @@ import java.util.Optional;
  * @param decision the decision, with reason and charge
  * @param bearer the caller's token; empty for a public route, which requires none
  * @param publicTemplate the template of a public route; empty for a route of the policy
+ * @param preflight whether the request is allowed only as a CORS preflight, like {@link Answer#preflight}
  */
-public record Call(Decision decision, Optional<BearerToken> bearer, Optional<String> publicTemplate) {
+public record Call(Decision decision, Optional<BearerToken> bearer, Optional<String> publicTemplate, boolean preflight) {
     /** Checks that nothing is null. */
     public Call {
         Objects.requireNonNull(decision, "decision");

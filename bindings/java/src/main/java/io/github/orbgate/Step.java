@@ -81,7 +81,8 @@ final class Step {
                 text(scratch, info + Layout.StepInfo.ALLOW),
                 text(scratch, info + Layout.StepInfo.REFUSED),
                 token(scratch, info),
-                text(scratch, info + Layout.StepInfo.PUBLIC_TEMPLATE));
+                text(scratch, info + Layout.StepInfo.PUBLIC_TEMPLATE),
+                scratch.bytes.getInt(info + Layout.StepInfo.PREFLIGHT) == 1);
         String misrouted = scratch.text(info + Layout.StepInfo.MISROUTED);
         return new Step(0, 0, answer, misrouted, scratch.text(info + Layout.StepInfo.AUDIT));
     }

@@ -329,7 +329,11 @@ class GateTest {
             assertFalse(open.askAgain(get("/docs/a").matched("/docs/a"), page).isAllow());
             assertFalse(open.askAgain(get("/docs/a").matched("/api/v1/external/orbs"), page).isAllow());
             // A preflight asks about a route, and passes if that is declared.
-            assertTrue(open.ask(preflight(ORBS, "GET")).isAllow());
+            Answer preflight = open.ask(preflight(ORBS, "GET"));
+            assertTrue(preflight.isAllow() && preflight.preflight());
+            assertTrue(preflight.call().orElseThrow().preflight());
+            assertFalse(open.ask(preflight(ORBS, "PUT")).preflight());
+            assertFalse(page.preflight() || open.askAgain(get("/docs/a").matched("/docs/{x}"), page).preflight());
             assertEquals(401, open.ask(preflight(ORBS, "PUT")).httpStatus());
             assertEquals(401, gate.ask(preflight(ORBS, "GET")).httpStatus());
             assertEquals(3, seen.get("public_route"), seen.toString());
@@ -646,10 +650,10 @@ class GateTest {
         assertEquals(403, denied.httpStatus());
         assertEquals(Optional.empty(), denied.call());
         Optional<String> none = Optional.empty();
-        Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty(), none);
+        Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty(), none, false);
         assertEquals(403, withoutToken.httpStatus());
         Optional<BearerToken> token = Optional.of(BearerToken.of(TokenKind.USER, ""));
-        Answer withoutAllow = new Answer(Decision.of(Reason.SCOPE_MISSING), 0, none, none, none, token, none);
+        Answer withoutAllow = new Answer(Decision.of(Reason.SCOPE_MISSING), 0, none, none, none, token, none, false);
         assertEquals(403, withoutAllow.httpStatus());
         assertEquals(Optional.empty(), withoutAllow.call());
     }
