@@ -362,7 +362,7 @@ SLIPS = {
     "letters": ("user", " USER", "invalid_token", "With a kind in other letters or among spaces, and so decided as with an invalid token: 6 calls of 10 with a value, as ` USER`."),
     "empty": ("user", "", "invalid_token", "With an empty kind, and so decided as with an invalid token: 6 calls."),
     "scopes": ("read:orbs", "read:orbs,read:keys", "scope_missing", "With commas in the scopes: 6 calls of 10 with a value, as `read:orbs,read:keys`."),
-    "list": ("read:orbs", '["read:orbs"]', "scope_missing", "With a list written as text for scopes: 6 calls of 10 with a value, as `[\"read:orbs\"]`."),
+    "list": ("read:orbs", '["read:orbs"]', "scope_missing", "With a list written as a string for scopes: 6 calls of 10 with a value, as `[\"read:orbs\"]`."),
     "method": ("GET", "get", "malformed_request", "With small letters in the method, and so malformed: 6 calls of 10 with a value, as `get`."),
     "target": (
         "/api/v1/external/orbs", "https://ann:hidden@h.example/api/v1/external/orbs?key=hidden", "malformed_request",

@@ -162,9 +162,9 @@ def test_a_log_that_was_read_before_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"target": [7]}, "column `target` must be text, not int64"),
-        ({"caller": [{"name": "ann"}]}, "column `caller` must be text"),
-        ({"scopes": [[1]]}, "column `scopes` must be text"),
+        ({"target": [7]}, "column `target` must contain strings, not int64"),
+        ({"caller": [{"name": "ann"}]}, "column `caller` must contain strings"),
+        ({"scopes": [[1]]}, "column `scopes` must contain strings or lists of strings"),
     ],
 )
 def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], message: str) -> None:

@@ -321,8 +321,8 @@ def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path) -> None:
     columns = {"method": "verb", "target": "url", "kind": "auth.kind", "scopes": "auth.scopes", "caller": "client"}
     made = report(log, SHOP, columns=columns)
     reasons = {
-        "no `verb`": (2, 7), "no `url`": (3,), "`client` is an array, not text": (4,), "`auth.scopes` is an array with a number in it, not of texts alone": (5,),
-        "`auth.kind` is an array, not text": (6,), "not UTF-8 at byte …": (8, 9),
+        "no `verb`": (2, 7), "no `url`": (3,), "`client` is an array, not a string": (4,), "`auth.scopes` is an array with a number in it, and may contain only strings": (5,),
+        "`auth.kind` is an array, not a string": (6,), "not UTF-8 at byte …": (8, 9),
     }  # fmt: skip
     assert {row.reason: row.first for row in made.figures.log.unread_by_reason} == reasons and made.figures.log.unread == 8
     [table] = re.findall(r"Rows that could not be read, by reason</caption>(.*?)</table>", made.html, re.DOTALL)
@@ -380,7 +380,7 @@ def test_scopes_that_are_digests_stay_different() -> None:
 
 
 def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
-    for wrong, said in (({"kind": "USER"}, "With a kind in other letters"), ({"scopes": "read:orbs,read:keys"}, "With commas in the scopes"), ({"scopes": '["read:orbs"]'}, "With a list written as text")):
+    for wrong, said in (({"kind": "USER"}, "With a kind in other letters"), ({"scopes": "read:orbs,read:keys"}, "With commas in the scopes"), ({"scopes": '["read:orbs"]'}, "With a list written as a string")):
         calls = [{**CALL, **wrong, "caller": f"a{at}"} for at in range(4)] + [{**CALL, "caller": f"b{at}"} for at in range(96)]
         zone, warnings = "Without a zone", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
         [warning] = [warning for warning in warnings if not warning.startswith(zone)]

@@ -287,8 +287,8 @@ def test_one_token_for_all_rows(log: DataFrame) -> None:
 def test_what_is_wrong_is_said_before_anything_runs(log: DataFrame) -> None:
     cases: list[tuple[str, dict[str, Any]]] = [
         ("there is no column `who`; the columns are `method`, `target`, .*`row`", {"columns": {"kind": "who"}}),
-        ("column `time` must be text, not Timestamp", {"columns": {"method": "time"}}),
-        ("column `time` must be booleans or text, not Timestamp", {"columns": {"allow_bonus_orbs_use": "time"}}),
+        ("column `time` must contain strings, not Timestamp", {"columns": {"method": "time"}}),
+        ("column `time` must contain booleans or strings, not Timestamp", {"columns": {"allow_bonus_orbs_use": "time"}}),
     ]
     for message, options in cases:
         for ask in (orbgate.spark.decide, orbgate.spark.count):

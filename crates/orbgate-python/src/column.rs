@@ -426,7 +426,7 @@ impl Given<Vec<u8>> {
         };
         let column = next().ok_or(ABSENT)?;
         let found = column.data_type().clone();
-        Column::of_scopes(column).ok_or_else(|| wrong(name, "text or lists of text", &found))
+        Column::of_scopes(column).ok_or_else(|| wrong(name, "strings or lists of strings", &found))
     }
 }
 
@@ -448,7 +448,7 @@ impl Given<bool> {
             DataType::Boolean => Ok(Flags::Column(column.into())),
             found => {
                 let texts = Column::new(column);
-                let texts = texts.ok_or_else(|| wrong(name, "booleans or text", &found))?;
+                let texts = texts.ok_or_else(|| wrong(name, "booleans or strings", &found))?;
                 Flags::of_texts(&texts, rows)
                     .map_err(|text| format!("`{name}` is `{text}`, neither true nor false"))
             }
@@ -459,7 +459,7 @@ impl Given<bool> {
 fn text(name: &str, column: Option<ArrayData>) -> Result<Column, String> {
     let column = column.ok_or(ABSENT)?;
     let found = column.data_type().clone();
-    Column::new(column).ok_or_else(|| wrong(name, "text", &found))
+    Column::new(column).ok_or_else(|| wrong(name, "strings", &found))
 }
 
 /// A column of a table whose rows can be null as a whole. Such a row is null in every column.
@@ -473,5 +473,5 @@ fn masked(column: ArrayData, rows: Option<&NullBuffer>) -> Result<ArrayData, Str
 }
 
 fn wrong(name: &str, expected: &str, found: &DataType) -> String {
-    format!("column `{name}` must be {expected}, not {found}")
+    format!("column `{name}` must contain {expected}, not {found}")
 }

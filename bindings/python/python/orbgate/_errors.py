@@ -103,8 +103,8 @@ class NoRouteError(OrbgateError, LookupError):
 
 
 class TableError(OrbgateError, ValueError):
-    """A table that can't be decided: a column that is missing or not text, a stream that was already read, or an
-    incomplete log.
+    """A table that can't be decided: a column that is missing or doesn't contain strings, a stream that was already
+    read, or an incomplete log.
     """
 
 

@@ -99,8 +99,8 @@ class Policy(_native.Policy):
         The result has one row for each row of the table, in the same order. A row whose method or target is null is
         malformed, and a row whose kind is null has no token.
 
-        Raises `TableError` if a column is missing, occurs twice or isn't text, if a flag is neither true nor false,
-        or if a stream was already read. Raises `ValueError` if the arguments are inconsistent.
+        Raises `TableError` if a column is missing, occurs twice or doesn't contain strings, if a flag is neither
+        true nor false, or if a stream was already read. Raises `ValueError` if the arguments are inconsistent.
         """
         if threads is not None:
             # True is an int, too.
@@ -210,7 +210,8 @@ class Policy(_native.Policy):
         the least set that keeps all allowed calls allowed, pass only those calls, or use `orbgate.audit.privileges`.
 
         `calls` can also be a table, as for `decide_table`, with the same `columns` and `kind`. With `by`, the name of
-        a text column, the result contains the least set for each value in that column, for example for each caller.
+        a column of strings, the result contains the least set for each value in that column, for example for
+        each caller.
 
         >>> calls = [("GET", "/api/v1/external/orbs"), ("POST", "/api/v1/external/voxies")]
         >>> Policy.external().least_scopes(calls).scope
@@ -267,8 +268,8 @@ class Policy(_native.Policy):
         `calls` is a table, as for `decide_table`, with the same `columns`, `kind` and `scopes`. It can also be an
         iterable of calls: method, target, kind, scopes (as for `Token`) and, optionally, how often the call was made.
         Scopes whose `used` is 0 were granted but never used. A token of unknown kind is rejected, so its scopes grant
-        nothing. With `by`, the name of a text column, rows are grouped by that column, so you can see which callers
-        use a scope.
+        nothing. With `by`, the name of a column of strings, rows are grouped by that column, so you can see
+        which callers use a scope.
 
         >>> calls = [("GET", "/api/v1/external/account", "user", "read:account read:keys", 10)]
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]

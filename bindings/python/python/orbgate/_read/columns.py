@@ -218,7 +218,7 @@ class Normaliser:
                 found = found.cast(pa.string())
             found = found.cast(pa.binary())
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-            raise TableError(f"column `{self.layout.name(name)}` must be text, not {found.type}") from None
+            raise TableError(f"column `{self.layout.name(name)}` must contain {'strings or lists of strings' if name == 'scopes' else 'strings'}, not {found.type}") from None
         if name != "caller":
             return found
         # In every format, an empty name is no caller.
@@ -240,6 +240,7 @@ class Normaliser:
         """Lists of scopes as texts of scopes; other columns stay as they are."""
         pa = self._pa
         inner = getattr(found.type, "value_type", pa.null())
+        inner = inner.value_type if pa.types.is_dictionary(inner) else inner
         is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
         if not any(is_such(inner) for is_such in is_text):
             return found

@@ -193,18 +193,18 @@ def _value(name: str, member: str, value: Any) -> Any:
         return value
     if isinstance(value, str):
         if not value.isascii() and _HALVES.search(value):
-            raise ValueError(f"`{member}` has half a surrogate pair in it, and is not text")
+            raise ValueError(f"`{member}` has half a surrogate pair in it, and is not a valid string")
         return value
     if name == "scopes" and isinstance(value, list):
         if other := next((_kind(scope) for scope in value if not isinstance(scope, str)), None):
-            raise ValueError(f"`{member}` is an array with {other} in it, not of texts alone")
+            raise ValueError(f"`{member}` is an array with {other} in it, and may contain only strings")
         return joined(value)
     if name == "served_status" and isinstance(value, float) and 100 <= value < 600 and value.is_integer():
         return str(int(value))
     is_such = isinstance(value, bool) if name == "allow_bonus_orbs_use" else isinstance(value, (int, float))
     if is_such and name in ("allow_bonus_orbs_use", "caller", "time", "served_status"):
         return _written(value)
-    raise ValueError(f"`{member}` is {_kind(value)}, not text")
+    raise ValueError(f"`{member}` is {_kind(value)}, not a string")
 
 
 def _kind(value: Any) -> str:

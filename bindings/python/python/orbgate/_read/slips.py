@@ -32,7 +32,7 @@ SLIPS = (
         "If it stands for no value, as in the JSON logs of API gateways, write `null`, or nothing at all: then these calls have no token.",
     ),
     Slip("kind", "", "Of no known kind, and so decided as with an invalid token", WORDS),
-    Slip("scopes", r"^\[", "With a list written as text for scopes", SPACES),
+    Slip("scopes", r"^\[", "With a list written as a string for scopes", SPACES),
     Slip("scopes", ",", "With commas in the scopes", SPACES),
     Slip(
         "method", "[a-z]", "With small letters in the method, and so malformed",
