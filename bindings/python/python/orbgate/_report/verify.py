@@ -20,7 +20,7 @@ from .._read.files import files as files_of
 from .._read.reader import Reader
 from .._rows import Rows
 from . import make
-from .bundle import BASE, FORMAT, MANIFEST, PAGE, POLICY, PROPERTIES, BrokenBundleError, entries, read_table, summary, table_files, unpack
+from .bundle import BASE, FORMAT, LIBRARIES, MANIFEST, PAGE, POLICY, PROPERTIES, BrokenBundleError, entries, read_table, summary, table_files, unpack
 from .proved import Properties, prove
 
 # What the members of a manifest are, and those of its `log`; `base` and the like may be null.
@@ -29,6 +29,7 @@ MEMBERS: dict[str, tuple[type, ...]] = {
     "made_by": (dict,), "title": (str,), "top": (int,), "log": (dict,), "policy": (str,), "base": (str, NONE), "properties": (dict, NONE), "calls": (dict,),
     "broken": (str, NONE), "warnings": (list,), "sha256": (dict,),
 }  # fmt: skip
+VERSIONS: dict[str, tuple[type, ...]] = dict.fromkeys(("orbgate", *LIBRARIES), (str,))
 OF_LOG: dict[str, tuple[type, ...]] = {"format": (str,), "arguments": (dict,), "files": (list,)}
 MISSING = object()
 # As JSON calls them.
@@ -77,10 +78,14 @@ def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
         raise BrokenBundleError(f"it has no `{MANIFEST}`")
     try:
         found = json.loads(inside[MANIFEST], object_pairs_hook=_once)
+        # JSON can escape half of a character, which no text can have.
+        json.dumps(found, ensure_ascii=False).encode()
     except (RecursionError, ValueError) as error:
         raise BrokenBundleError(f"`{MANIFEST}` cannot be read: {error}") from None
     if not isinstance(found, dict) or "orbgate_evidence" not in found:
         raise BrokenBundleError(f"`{MANIFEST}` is no manifest of evidence")
+    if type(found["orbgate_evidence"]) is not int:
+        raise BrokenBundleError(f"`orbgate_evidence` of `{MANIFEST}` is {JSON[type(found['orbgate_evidence'])]}, not {JSON[int]}")
     if found["orbgate_evidence"] != FORMAT:
         raise TableError(f"the bundle is of format {found['orbgate_evidence']!r}, and this package knows {FORMAT}")
     return found
@@ -103,8 +108,8 @@ def _members(found: Any, members: dict[str, tuple[type, ...]], where: str) -> It
             yield Checked(f"{where}: {name}", False, "it is missing")
         elif type(value) not in types:
             yield Checked(f"{where}: {name}", False, f"it is {JSON[type(value)]}, not {JSON[types[0]]}")
-        elif name == "made_by" and isinstance(value, dict) and not all(isinstance(version, str) for version in value.values()):
-            yield Checked(f"{where}: {name}", False, "a version in it is not a string")
+        elif name == "made_by" and isinstance(value, dict):
+            yield from _members(value, {**dict.fromkeys(value, (str,)), **VERSIONS}, f"{where}: {name}")
 
 
 def _policy(inside: dict[str, bytes], name: str) -> Policy | None:
