@@ -246,6 +246,7 @@ def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys:
         told = capsys.readouterr()
         assert "not counted: 1 call without a caller" in told.out and "not counted: 1 call with a token of no known kind" in told.out
         assert (f"2 of 100 calls not counted, which --tolerate-uncounted {tolerated} allows" in told.err) == (code == 0) == ("error" not in told.err)
+        assert ("error: 2 of 100 calls not counted, so callers might hold more (allow this with --tolerate-uncounted)\n" in told.err) == (code == 2)
     for most, passed in ((0, False), (1, False), (2, True)):
         made = audit.check(path, POLICY, most_uncounted=most)
         assert made.passed == passed == (not made.why) and len(made.found.not_counted) == 2
@@ -261,3 +262,4 @@ def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys:
     told = json.loads(capsys.readouterr().out)
     assert [(row["caller"], row["unused"], row["used"]) for row in told["over"]] == [("ann", ["read:keys"], ["read:orbs"])]
     assert (told["calls"], told["callers"], told["uncounted"], told["unread"], len(told["not_counted"])) == (100, 1, 2, 1, 3)
+    assert (told["tolerate"], told["tolerate_uncounted"]) == ("1", "9")

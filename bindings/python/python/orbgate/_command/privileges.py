@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         with whole(options.proposal) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
             json.dump(found.proposal(options.most_unused), file, indent=2, ensure_ascii=False)
             file.write("\n")
-    print(_json(made, options.most_unused) if options.json else _text(made, options.most_unused, options.top), end="")
+    print(_json(made, options) if options.json else _text(made, options.most_unused, options.top), end="")
     unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
     if not found.calls:
         print("error: no call was decided, so nobody was checked", file=sys.stderr)
@@ -85,8 +85,10 @@ def run(options: argparse.Namespace) -> int:
         print(f"{level}: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
     if found.with_unknown_token:
         print(f"{level}: {number(found.with_unknown_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
-    if found.uncounted and is_tolerated:
-        print(f"{number(found.uncounted)} of {number(found.calls, 'call')} not counted, which --tolerate-uncounted {said} allows", file=sys.stderr)
+    if found.uncounted:
+        of_all = f"{number(found.uncounted)} of {number(found.calls, 'call')} not counted"
+        allowed = f"{of_all}, which --tolerate-uncounted {said} allows"
+        print(allowed if is_tolerated else f"error: {of_all}, so callers might hold more (allow this with --tolerate-uncounted)", file=sys.stderr)
     if unread or not is_tolerated or not found.with_valid_token:
         return 2
     return 1 if made.over else 0
@@ -112,10 +114,10 @@ def _text(made: audit.Check, most: int, top: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _json(made: audit.Check, most: int) -> str:
+def _json(made: audit.Check, options: argparse.Namespace) -> str:
     found = made.found
     said = {
-        "policy": found.policy, "most_unused": most, "calls": found.calls, "callers": len(found.rows), "over": made.over.to_dicts(),
+        "policy": found.policy, "most_unused": options.most_unused, "tolerate": options.tolerate[0], "tolerate_uncounted": options.tolerate_uncounted[0], "calls": found.calls, "callers": len(found.rows), "over": made.over.to_dicts(),
         "uncounted": found.uncounted, "unread": found.unread, "not_counted": list(found.not_counted), "warnings": list(found.warnings),
     }  # fmt: skip
     return json.dumps(said, indent=2, ensure_ascii=False, default=lambda time: f"{time.isoformat()}Z") + "\n"
