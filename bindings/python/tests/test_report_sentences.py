@@ -393,12 +393,15 @@ def test_a_file_that_is_counted_twice_is_named(tmp_path: Path) -> None:
     for name, text in (("a.log", line), ("b.log", line * 2), ("copy.log", line), ("empty.log", ""), ("empty2.log", "")):
         (tmp_path / name).write_text(text)
     (tmp_path / "link.log").hardlink_to(tmp_path / "b.log")
-    said = "Counted twice, because they have the content of another file: `copy.log` as `a.log`, `link.log` as `b.log`."
+    said = "Files with the same content are counted more than once: `a.log` twice, also as `copy.log`; `b.log` twice, also as `link.log`."
     assert said in report([tmp_path], SHOP, kind="user", scopes="look").figures.log.warnings
     assert said in logs.replay(logs.read(tmp_path, kind="user", scopes="look"), SHOP).to_dict()["warnings"]
-    assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "twice" in warning]
+    assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "more than once" in warning]
     reader = logs.read(tmp_path, kind="user")
-    assert list(reader) and any("`link.log` as `b.log`." in warning for warning in reader.warnings)
+    assert list(reader) and any("`b.log` twice, also as `link.log`." in warning for warning in reader.warnings)
+    # Ten copies were ten lines of "counted twice".
+    ten = report([tmp_path / "b.log"] * 10, SHOP, kind="user", scopes="look").figures.log.warnings
+    assert "Files with the same content are counted more than once: `b.log` 10 times, also as `b.log`, `b.log`, `b.log`, …." in ten
 
 
 def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
@@ -414,13 +417,13 @@ def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
     def warned(*names: str) -> list[str]:
         paths = [tmp_path / name for name in names]
         found = [logs.replay(logs.read(paths, kind="user", scopes="look"), SHOP).to_dict()["warnings"], report(paths, SHOP, kind="user", scopes="look").figures.log.warnings]
-        [said, again] = [[warning.partition(" another file: ")[2] for warning in each if warning.startswith("Counted twice, ")] for each in found]
+        [said, again] = [[warning.partition(" more than once: ")[2] for warning in each if " counted more than once: " in warning] for each in found]
         assert said == again
         return said
 
-    assert warned("a.log", "b.log.gz", "e.log.gz") == ["`b.log.gz` as `a.log`."]
-    assert warned("b.log.gz", "a.log") == ["`a.log` as `b.log.gz`."]
-    assert warned("b.log.gz", "c.log.gz", "d.log.gz", "h.log.zst") == ["`c.log.gz` as `b.log.gz`, `d.log.gz` as `b.log.gz`, `h.log.zst` as `b.log.gz`."]
+    assert warned("a.log", "b.log.gz", "e.log.gz") == ["`a.log` twice, also as `b.log.gz`."]
+    assert warned("b.log.gz", "a.log") == ["`b.log.gz` twice, also as `a.log`."]
+    assert warned("b.log.gz", "c.log.gz", "d.log.gz", "h.log.zst") == ["`b.log.gz` 4 times, also as `c.log.gz`, `d.log.gz`, `h.log.zst`."]
     assert not warned("a.log", "e.log.gz", "f.log.gz", "g.log.gz")
     # A log that breaks off is not taken for another one.
     (tmp_path / "half.log.gz").write_bytes(packed[:-9])
@@ -430,7 +433,7 @@ def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
 def test_the_same_path_twice_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"method":"GET","target":"/","token":null}\n')
-    assert any(warning.startswith("Counted twice") for warning in logs.replay(logs.read([path, path]), SHOP).to_dict()["warnings"])
+    assert any("`a.jsonl` twice, also as `a.jsonl`." in warning for warning in logs.replay(logs.read([path, path]), SHOP).to_dict()["warnings"])
 
 
 def test_a_member_of_what_is_no_object_is_said(tmp_path: Path) -> None:

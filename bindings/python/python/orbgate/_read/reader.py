@@ -77,8 +77,8 @@ def read(
 
 # How much of a value a warning shows.
 MOST_OF_A_VALUE = 40
-# How many files a warning names.
-TWICE = 3
+# How many files a warning names, and how many that each repeats.
+MOST_FILES = 3
 
 
 class Reader(Iterator["_pa.RecordBatch"]):
@@ -205,24 +205,21 @@ class Reader(Iterator["_pa.RecordBatch"]):
             )
         if unread := self._normaliser.unread_statuses:
             said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
-        if twice := self._twice():
-            said.append(f"Counted twice, because they have the content of another file: {', '.join(f'`{again}` as `{first}`' for first, again in twice[:TWICE])}{', …' if len(twice) > TWICE else ''}.")
+        if repeated := self._repeated():
+            copies = [f"`{first}` {_times(1 + len(again))}, also as {_some([f'`{name}`' for name in again])}" for first, *again in repeated]
+            said.append(f"Files with the same content are counted more than once: {_some(copies, '; ')}.")
         if self.zoneless_times:
             zone = self._layout.time_zone
             said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
         return said
 
-    def _twice(self) -> list[tuple[str, str]]:
-        """The files that repeat another one, with that file's name. Empty files are equal but harmless."""
-        first: dict[object, str] = {}
-        found = []
+    def _repeated(self) -> list[list[str]]:
+        """The names of files that have the same content, for each such content. Empty files are equal but harmless."""
+        found: dict[object, list[str]] = {}
         for log in self._inputs:
-            if (same := log.identity) is None:
-                continue
-            if same in first:
-                found.append((first[same], log.label))
-            first.setdefault(same, log.label)
-        return found
+            if (same := log.identity) is not None:
+                found.setdefault(same, []).append(log.label)
+        return [names for names in found.values() if len(names) > 1]
 
     def _first(self, found: tuple[int, str] | None) -> str:
         if found is None:
@@ -368,6 +365,14 @@ def _columns(log: Input, layout: Layout) -> Iterator[lines.Columns]:
     if log.format == "access":
         return lines.access(log, layout)
     return lines.requests(log) if log.format == "requests" else lines.flat(log, layout)
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{number(count)} times"
+
+
+def _some(names: list[str], separator: str = ", ") -> str:
+    return separator.join([*names[:MOST_FILES], *(["…"] if len(names) > MOST_FILES else [])])
 
 
 def _placed(columns: lines.Columns, log: Input, before: int) -> lines.Columns:
