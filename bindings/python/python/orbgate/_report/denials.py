@@ -16,6 +16,7 @@ from .._count.counts import FIRST
 from .._count.heavy import Heavy
 from .._count.long import name as short_name
 from .._count.served import served_though_denied
+from .._number import number
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
@@ -115,6 +116,12 @@ def has_stopped(row: Denied, first: datetime | None, last: datetime | None) -> b
     silence, whole = (last - row.last).total_seconds(), (last - first).total_seconds()
     gaps = row.calls - row.without_time - 1
     return gaps >= FEW - 1 and silence * gaps > SILENT_GAPS * (row.last - row.first).total_seconds() and BURST_PART * silence > whole
+
+
+def hour_is_bound(rows: Rows[Denied]) -> str:
+    """That there may be probes among these groups, because how many paths came within an hour is not known; nothing if it is."""
+    bounds = sum(row.pattern == UNKNOWN_PATHS and row.looks_like is None and row.paths >= PROBED_PATHS and not row.paths_in_hour_is_exact for row in rows)
+    return f"How many paths came within an hour is a lower bound in {number(bounds, 'group')}, of which calls have no time or came far out of order." if bounds else ""
 
 
 class DeniedSpan(NamedTuple):

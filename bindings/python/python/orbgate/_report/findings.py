@@ -11,7 +11,7 @@ from .._count.text import NO_CALLER
 from .._number import number
 from .._rows import Rows
 from .courses import SHORTEST, second_of
-from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE, has_stopped
+from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE, has_stopped, hour_is_bound
 from .figures import Finding
 from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, shown, when
 from .served import CALLERS
@@ -208,6 +208,8 @@ def checked(found: Figures) -> list[str]:
     denied = f"{_were(found.denied)} denied, and no caller looks like a probe or a misconfigured client."
     said.append(denied if found.denied else "No call was denied.")
     first, last = found.times.first, found.times.last
+    if bounds := hour_is_bound(found.denials.groups):
+        said.append(bounds)
     if first is None or last is None:
         said.append("The log has no times, so misconfigured clients can't be recognised.")
     elif (last - first).total_seconds() < SHORTEST:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..._count.text import NO_CALLER
 from ..._number import number
 from ..courses import FEW, LIMITS, RULE as COURSES, Period, second_of, time_of
-from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS, has_stopped
+from ..denials import MISCONFIGURED, MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS, has_stopped, hour_is_bound
 from ..findings import CAUSES
 from ..numbers import UNITS, before, bound, share, shown
 from . import parts
@@ -48,8 +48,8 @@ def told_apart(found: Figures, top: int) -> Section:
         definitions += f" {LIMITS}."
     if any(row.caller is None for row in rows):
         finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
-    if bounds := sum(row.pattern == UNKNOWN_PATHS and row.looks_like is None and row.paths >= PROBED_PATHS and not row.paths_in_hour_is_exact for row in rows):
-        finding += f" How many paths came within an hour is a lower bound in {number(bounds, 'group')}, of which calls have no time or came far out of order."
+    if bounds := hour_is_bound(rows):
+        finding += f" {bounds}"
     if found.changes is None:
         finding += " Stale clients can be recognised only with `base`, the policy that they were made for."
     period = None if found.times.first is None or found.times.last is None else Period(second_of(found.times.first), second_of(found.times.last))
