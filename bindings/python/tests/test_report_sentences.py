@@ -277,7 +277,15 @@ def test_orbs_of_served_and_refused_calls_are_apart() -> None:
     assert pa.table(of.callers.to_pyarrow()).column_names[1:13] == list(of.total._fields[:12])
     text = words(made.html)
     assert "Would be charged: 144 orbs, of which served 36, refused 36, unknown 72, by 48 calls for which the policy states an amount; 24 calls more" in text
-    assert "would be charged 144 orbs, of which served 36, 24 calls with no price stated" in text and "orbs served orbs refused orbs unknown calls served served with no price stated" in text
+    assert "would be charged 144 orbs, of which served 36, 24 calls with no price stated" in text and "orbs served orbs refused orbs unknown calls served served with no price stated refused with no price stated unknown with no price stated" in text
+    bob = re.search(r'Orbs by caller</caption>.*?data-column="caller">bob</td>(.*?)</tr>', made.html, re.DOTALL)
+    assert bob and re.findall(r'data-column="([^"]*)">(.*?)</td>', bob[1])[3:] == [
+        ("orbs served", "12"), ("orbs refused", "12"), ("orbs unknown", "24"), ("calls served", "6"),
+        ("served with no price stated", "2"), ("refused with no price stated", "2"), ("unknown with no price stated", "4"),
+    ]
+    # Without any amount, calls are all that can be reconciled.
+    text = words(page(*[call for call in log if call["target"] == "/ask"], policy=SHOP))
+    assert "Orbs by caller caller calls calls served calls refused calls unknown (no caller) 8 2 2 4 ann 8 2 2 4 bob 8 2 2 4 " in text
     assert "orbs served" not in words(page({**BOUGHT, "served_status": None}, policy=SHOP))
 
 

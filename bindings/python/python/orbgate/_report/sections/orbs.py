@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 COLUMNS = {
     "orbs": "orbs stated", "calls": "calls", "unstated": "calls with no price stated",
     # For an invoice: the same orbs and calls by what the server did.
-    "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown", "served_calls": "calls served", "served_unstated": "served with no price stated",
+    "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown",
+    "served_calls": "calls served", "refused_calls": "calls refused", "unknown_calls": "calls unknown",
+    "served_unstated": "served with no price stated", "refused_unstated": "refused with no price stated", "unknown_unstated": "unknown with no price stated",
     "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls with no price stated",
 }
 STATED = "Stated orbs are the amounts in the policy. A call with no price stated consumes orbs, but the policy has no amount for it."
@@ -166,6 +168,9 @@ def _is_shown(name: str, total: Charged, has_statuses: bool) -> bool:
     """Whether a number has a column: a column of zeros says no more than the sentence above it."""
     if name in ("base_calls", "base_unstated") and total.base_orbs:
         # The sentence has their sums, and a bundle all of them.
+        return False
+    if name in ("refused_calls", "unknown_calls") and (total.orbs or not getattr(total, name)):
+        # Where the policy states amounts, orbs are apart, and so are calls with no price stated.
         return False
     of_policy = {"base": bool(total.base_calls), "served": has_statuses, "refused": has_statuses, "unknown": has_statuses}
     # Without any amount, no call has a stated price.
