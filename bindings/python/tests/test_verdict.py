@@ -101,6 +101,15 @@ def test_the_most_severe_is_first_and_no_finding_is_lost() -> None:
     assert pq.read_table(io.BytesIO(files["tables/findings.parquet"]))["sentence"].to_pylist() == [finding.sentence for finding in found]
 
 
+def test_the_verdict_names_a_route_before_paths_that_the_policy_does_not_have() -> None:
+    """159 pages without a route hid 22 deletions without the scope."""
+    served = {**LACKING, "served_status": 200}
+    [found] = report(calls((40, {}), (9, {"target": "/logo.png"}), (3, served)), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
+    assert found.sentence == "12 calls were served although the policy denies them: 3 of them to POST /items, with status 200, by cron, first in row 50, from 2026-11-02 00:00 to 2026-11-02 16:00."
+    [found] = report(calls((40, {}), (9, {"target": "/logo.png"})), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
+    assert found.sentence.startswith("9 calls were served although the policy denies them: without a route, with status 200, by ann")
+
+
 def test_a_log_that_is_all_good_has_nothing_to_do() -> None:
     made = report(calls((40, {})), SHOP)
     assert not made.figures.findings

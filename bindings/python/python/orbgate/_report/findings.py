@@ -45,9 +45,10 @@ def _server(found: Figures) -> Iterator[Finding]:
 
 
 def _most(found: Figures, what: str) -> str:
-    """Where most of these calls went, and the first of them."""
+    """Where most of these calls went that reached a route, or else most of all; and the first of them."""
     rows = found.served.mismatches.where(lambda row: row.what == what)
-    first = rows[0]
+    # A page that the policy doesn't know says less than a route that it protects.
+    first = next((row for row in rows if row.route is not None), rows[0])
     location = f"{'' if len(rows) == 1 else f'{number(first.calls)} of them '}{'to ' + first.route if first.route else 'without a route'}"
     times = when(first.first, first.last, found.times.has_days_alone)
     return f": {location}, with status {first.status}{_by(first)}, first in row {number(first.row)}{f', {times}' if times else ''}"
@@ -207,9 +208,9 @@ def checked(found: Figures) -> list[str]:
         said = ["The log has no statuses, so the server's responses were not compared with the policy."]
     denied = f"{_were(found.denied)} denied, and no caller looks like a probe or a misconfigured client."
     said.append(denied if found.denied else "No call was denied.")
-    first, last = found.times.first, found.times.last
     if bounds := hour_is_bound(found.denials.groups):
         said.append(bounds)
+    first, last = found.times.first, found.times.last
     if first is None or last is None:
         said.append("The log has no times, so misconfigured clients can't be recognised.")
     elif (last - first).total_seconds() < SHORTEST:
