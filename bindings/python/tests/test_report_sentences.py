@@ -230,6 +230,21 @@ def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut() -> None:
     assert '<p id="bundle">' in made and "with --bundle evidence.zip , or with bundle() in Python" in words(made)
 
 
+def test_every_table_that_is_cut_names_a_table_of_the_bundle(tmp_path: Path) -> None:
+    """Properties, their witnesses and reasons of unread rows were cut without a word of where the rest is."""
+    properties = tmp_path / "policy.test.yaml"
+    properties.write_text("orbgate_test: 1\nproperties: ['never | any * | POST /*', 'never | any * | GET /']\n")
+    odd: list[dict[str, Any]] = [{"scopes": ""}, {"kind": None}, {"kind": "USER"}, {"served_status": 403}, {"method": None}, {"target": None}, {"target": "/no"}, {"scopes": "openid email"}]
+    log = [{**call, "caller": f"app {at}", **more} for at in range(30) for call in (ASKED, BOUGHT, LOOKED) for more in odd]
+    log += [{**LOOKED, "time": START + timedelta(hours=at)} for at in range(200)] + [{**LOOKED, "target": f"/{at:c}", "time": START} for at in range(97, 123)]
+    other = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', scopes: {look: {orbs: 2, routes: [GET /, GET /no]}}}}}")
+    made = report(pa.Table.from_pylist(log), SHOP, base=other, properties=properties, top=1)
+    cut = [html.unescape(re.sub("<[^>]*>", "", said)) for said in re.findall(r'class="more">(.*?)</p>', made.html, re.DOTALL) if "without a " not in said]
+    names = [name for said in cut if re.search(r"\d more", said) for name in re.findall(r"(\w+) of a bundle", said) or [said]]
+    tables = {name for name, _ in bundle.tables(made.figures)}
+    assert set(names) <= tables and len({*names}) > 12 and {"properties_rows", "log_unread_by_reason"} < {*names}
+
+
 def test_long_routes_are_broken_after_a_slash() -> None:
     """`/files/213/n` and `ame` were in two lines."""
     made = report(pa.Table.from_pylist([CALL]), POLICY).html

@@ -60,5 +60,5 @@ def _unread(found: Figures, top: int) -> Section:
     ]
     first = "first rows, over all files" if len(found.log.files) > 1 else "first rows"
     columns = {"rows": NUMBER, "what is wrong with the first": WORDS, first: WORDS}
-    table = parts.table("Rows that could not be read, by reason", columns, rows, top)
+    table = parts.table("Rows that could not be read, by reason", columns, rows, top, source="log_unread_by_reason")
     return Section(UNREAD, finding, [], [table] if rows else [])

@@ -32,7 +32,7 @@ def properties(found: Properties, top: int) -> Section:
         for row in sorted(found.rows, key=lambda row: (row.holds, row.warning is None))
     ]
     columns = {"property": CODE, "line": NUMBER, "holds": NAME, "rules looked at": NUMBER, "because": WORDS}
-    tables = [parts.table(f"Properties of {shown(found.file)}", columns, rows, top)]
+    tables = [parts.table(f"Properties of {shown(found.file)}", columns, rows, top, source="properties_rows")]
     against = [
         (_text(row), _token(witness), parts.call(allowed.method, allowed.target) if allowed.scope is None else f"scope {shown(allowed.scope)}", shown(allowed.rule), number(allowed.line))
         for row in found.failed
@@ -41,7 +41,7 @@ def properties(found: Properties, top: int) -> Section:
     ]
     if against:
         columns = {"property": CODE, "token": CODE, "may make the call": CODE, "by": WORDS, "policy line": NUMBER}
-        tables.append(parts.table("Requests that are allowed against them", columns, against, top))
+        tables.append(parts.table("Requests that are allowed against them", columns, against, top, source="properties_rows"))
     return Section(PROPERTIES, finding, [], tables)
 
 
