@@ -9,6 +9,7 @@ use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules, Test};
 use crate::opaque::Opaque;
+use crate::scope::ScopeClaim;
 
 /// One error in a configuration.
 #[derive(Debug)]
@@ -138,6 +139,9 @@ impl Diagnostics {
             );
         }
         self.claim_name("scopes", &issuer.scopes.claim);
+        if let Some(scopes) = &issuer.organisation_scopes {
+            self.organisation_scopes(issuer, scopes);
+        }
         self.claim_name("client_claim", &issuer.client_claim);
         self.tests("require", &issuer.require);
         let exponent = issuer.key_rules.rsa_exponent_min;
@@ -148,6 +152,29 @@ impl Diagnostics {
             );
         }
         self.kind(&issuer.kind);
+    }
+
+    fn organisation_scopes(&mut self, issuer: &Issuer, scopes: &ScopeClaim) {
+        let key = "organisation_scopes";
+        self.claim_name(key, &scopes.claim);
+        if scopes.claim == issuer.scopes.claim {
+            let claim = &scopes.claim;
+            let message =
+                format!("`{key}` and `scopes` name the same claim, `{claim}`: leave out `{key}`");
+            self.push(key, message);
+        }
+        let has_both = match &issuer.kind {
+            KindRules::Always(_) => false,
+            KindRules::Claims { user, organisation } => {
+                !user.is_empty() && !organisation.is_empty()
+            }
+        };
+        if !has_both {
+            let message = format!(
+                "`{key}` needs a `kind` with tests for `user` and for `organisation`: use `scopes` for tokens of one kind"
+            );
+            self.push(key, message);
+        }
     }
 
     fn opaque(&mut self, issuer: &Issuer, opaque: &Opaque) {

@@ -136,9 +136,10 @@ impl<'t> Claims<'t> {
         if self.0.get("cnf").is_some() && !issuer.allow_unverified_cnf {
             return Err(TokenError::Bound);
         }
+        let kind = issuer.kind.kind(&self.0);
         Ok(Rest {
-            kind: issuer.kind.kind(&self.0),
-            scopes: issuer.scopes.read(&self.0)?,
+            kind,
+            scopes: issuer.scopes_of(kind).read(&self.0)?,
             subject: self.text("sub")?,
             client: self.text(&issuer.client_claim)?,
             actor: self.actor()?,

@@ -307,24 +307,25 @@ fn claims_hint(
             }
         }
         TokenError::Scopes => {
-            let scopes = &issuer.scopes;
-            let value = claims.0.get(&scopes.claim);
-            let both = ["scope", "scp"]
-                .iter()
-                .all(|name| claims.0.get(name).is_some());
-            Some(match (scopes.format, value) {
+            let scopes = issuer.scopes_of(issuer.kind.kind(&claims.0));
+            let (key, name) = (scopes.key(), &scopes.claim.claim);
+            let value = claims.0.get(name);
+            Some(match (scopes.claim.format, value) {
                 (ScopeFormat::String, Some(Member::Other(Value::Array(_)))) => format!(
-                    "its `{0}` is a list: write `scopes: {{ claim: {0}, format: array }}`",
-                    scopes.claim
+                    "its `{name}` is a list: write `{key}: {{ claim: {name}, format: array }}`"
                 ),
-                (ScopeFormat::Array, Some(Member::Text(_))) => format!(
-                    "its `{0}` is one text: write `scopes: {{ claim: {0} }}`",
-                    scopes.claim
-                ),
-                _ if both => {
-                    "it has both `scope` and `scp`: to ignore the one that isn't configured, write `conflict: ignore` under `scopes`".to_owned()
+                (ScopeFormat::Array, Some(Member::Text(_))) => {
+                    format!("its `{name}` is one text: write `{key}: {{ claim: {name} }}`")
                 }
-                _ => format!("its `{}` isn't what RFC 6749, section 3.3, says", scopes.claim),
+                _ => match scopes.conflict(&claims.0) {
+                    Some(other) if value.is_some() => format!(
+                        "it has both `{name}` and `{other}`: to ignore `{other}`, write `conflict: ignore` under `{key}`"
+                    ),
+                    Some(other) => {
+                        format!("it has `{other}` and no `{name}`, which is the `claim` of `{key}`")
+                    }
+                    None => format!("its `{name}` isn't what RFC 6749, section 3.3, says"),
+                },
             })
         }
         TokenError::Bound => Some(

@@ -26,6 +26,7 @@ pub struct Issuer {
     pub(crate) algorithms: Vec<Algorithm>,
     pub(crate) extra_types: Vec<String>,
     pub(crate) scopes: ScopeClaim,
+    pub(crate) organisation_scopes: Option<ScopeClaim>,
     pub(crate) client_claim: String,
     pub(crate) require: Vec<ClaimTest>,
     pub(crate) skew: Duration,
@@ -49,6 +50,7 @@ impl Issuer {
             algorithms: vec![Algorithm::Rs256],
             extra_types: Vec::new(),
             scopes: ScopeClaim::default(),
+            organisation_scopes: None,
             client_claim: "client_id".to_owned(),
             require: Vec::new(),
             skew: Duration::from_secs(60),
@@ -95,6 +97,17 @@ impl Issuer {
     #[must_use]
     pub fn scopes(mut self, scopes: ScopeClaim) -> Self {
         self.scopes = scopes;
+        self
+    }
+
+    /// The claim that contains the scopes of an organisation's token, if it isn't the claim of a user's token. For example,
+    /// Entra ID writes a user's scopes into `scp`, and an application's into the list `roles`.
+    ///
+    /// A user's token never uses this claim. An organisation's token never uses the other one; by default, it is rejected if
+    /// it has both.
+    #[must_use]
+    pub fn organisation_scopes(mut self, scopes: ScopeClaim) -> Self {
+        self.organisation_scopes = Some(scopes);
         self
     }
 

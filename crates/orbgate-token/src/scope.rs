@@ -1,22 +1,25 @@
 //! The scope claim (RFC 6749 §3.3, RFC 8693 §4.2).
 
+use orbgate::TokenKind;
 use serde_json::Value;
 
 use crate::error::TokenError;
+use crate::issuer::Issuer;
 use crate::json::{Member, Object};
 
 const SCOPES: usize = 256;
 const BYTES: usize = 4096;
 
 /// Where a token has its scopes: exactly one claim in one format. Other claims are never read, so
-/// `permissions` or `roles` can't widen the scopes that were requested.
+/// `permissions` or `roles` can't widen the scopes that were requested unless one of them is that claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeClaim {
     /// The claim's name: `scope` for most providers, `scp` for Entra ID and Okta.
     pub claim: String,
     /// The format of the claim.
     pub format: ScopeFormat,
-    /// How to handle a token that has both `scope` and `scp`, if the claim is one of them.
+    /// How to handle a token that has both `scope` and `scp`, if the claim is one of them; and an organisation's token that
+    /// also has the claim of users' tokens, if organisations have [their own](crate::Issuer::organisation_scopes).
     pub conflict: Conflict,
 }
 
@@ -41,7 +44,7 @@ pub enum ScopeFormat {
     Array,
 }
 
-/// How to handle a token that has both `scope` and `scp`.
+/// How to handle a token that has two claims for scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conflict {
     /// Reject the token.
@@ -53,16 +56,7 @@ pub enum Conflict {
 
 impl ScopeClaim {
     /// The token's scopes, separated by single spaces; empty if the token lacks the claim.
-    pub(crate) fn read(&self, claims: &Object<'_>) -> Result<Box<str>, TokenError> {
-        let other = match self.claim.as_str() {
-            "scope" => Some("scp"),
-            "scp" => Some("scope"),
-            _ => None,
-        };
-        if self.conflict == Conflict::Deny && other.is_some_and(|other| claims.get(other).is_some())
-        {
-            return Err(TokenError::Scopes);
-        }
+    fn read(&self, claims: &Object<'_>) -> Result<Box<str>, TokenError> {
         let scopes = match (self.format, claims.get(&self.claim)) {
             (_, None) => Some("".into()),
             (ScopeFormat::String, Some(Member::Text(text))) => Some(text.as_ref().into()),
@@ -72,6 +66,62 @@ impl ScopeClaim {
         scopes
             .filter(|scopes| is_scope_text(scopes))
             .ok_or(TokenError::Scopes)
+    }
+}
+
+/// The scope claim of one token.
+pub(crate) struct ScopesOf<'i> {
+    pub(crate) claim: &'i ScopeClaim,
+    /// A claim that has the scopes of tokens of the other kind.
+    other: Option<&'i str>,
+}
+
+impl Issuer {
+    /// The scope claim of a token of this kind. Only an organisation's token has another one than a user's, so a token
+    /// whose kind isn't known never has its scopes.
+    pub(crate) fn scopes_of(&self, kind: TokenKind) -> ScopesOf<'_> {
+        match &self.organisation_scopes {
+            Some(claim) if kind == TokenKind::Organisation => ScopesOf {
+                claim,
+                other: Some(&self.scopes.claim),
+            },
+            _ => ScopesOf {
+                claim: &self.scopes,
+                other: None,
+            },
+        }
+    }
+}
+
+impl ScopesOf<'_> {
+    /// The key of the configuration that names the claim.
+    pub(crate) const fn key(&self) -> &'static str {
+        match self.other {
+            Some(_) => "organisation_scopes",
+            None => "scopes",
+        }
+    }
+
+    /// The token's scopes, separated by single spaces; empty if the token lacks the claim.
+    pub(crate) fn read(&self, claims: &Object<'_>) -> Result<Box<str>, TokenError> {
+        match self.conflict(claims) {
+            Some(_) => Err(TokenError::Scopes),
+            None => self.claim.read(claims),
+        }
+    }
+
+    /// Another claim of the token that might have its scopes, unless it is ignored.
+    pub(crate) fn conflict(&self, claims: &Object<'_>) -> Option<&str> {
+        if self.claim.conflict == Conflict::Ignore {
+            return None;
+        }
+        let usual = match self.claim.claim.as_str() {
+            "scope" => Some("scp"),
+            "scp" => Some("scope"),
+            _ => None,
+        };
+        let mut others = usual.into_iter().chain(self.other);
+        others.find(|other| claims.get(other).is_some())
     }
 }
 
@@ -105,7 +155,7 @@ fn is_scope(scope: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Conflict, ScopeClaim, ScopeFormat};
+    use super::{Conflict, ScopeClaim, ScopeFormat, ScopesOf};
     use crate::json::Object;
 
     fn read(
@@ -120,7 +170,11 @@ mod tests {
             conflict,
         };
         let text = claims.to_string();
-        claim.read(&Object::parse(text.as_bytes()).unwrap()).ok()
+        let scopes = ScopesOf {
+            claim: &claim,
+            other: None,
+        };
+        scopes.read(&Object::parse(text.as_bytes()).unwrap()).ok()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use orbgate_testing::signer;
 use orbgate_testing::signer::{
     AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without,
 };
-use orbgate_token::{Issuer, TokenError};
+use orbgate_token::{Issuer, TokenError, VerifiedToken, Verifier};
 use serde_json::{Value, json};
 
 #[test]
@@ -268,4 +268,175 @@ fn an_introspected_token_is_judged_as_every_other() {
     }
     let twice = format!(r#"{{"active":false,{}"#, &answer.to_string()[1..]);
     assert_eq!(verify(twice).err(), Some(DuplicateMember));
+}
+
+/// Entra ID: users have scopes in `scp`, and applications in `roles`, which users can have as well.
+const ENTRA: &str = "
+orbgate_token: 1
+issuers:
+  - issuer: https://id.example.com
+    audience: https://api.example.com
+    algorithms: [ES256]
+    kind:
+      user: [{ claim: scp, present: true }]
+      organisation: [{ claim: idtyp, equals: app }]
+    scopes: { claim: scp }
+    organisation_scopes: { claim: roles, format: array }
+";
+
+#[test]
+fn each_kind_of_token_has_its_own_claim_of_scopes() {
+    use TokenError::Scopes;
+    let world = World::new();
+    let read = |yaml: &str| Verifier::from_yaml(yaml).unwrap();
+    let verify = |yaml: &str, members: &Value| {
+        let mut claims = without(claims(), "scope");
+        for (name, value) in members.as_object().unwrap() {
+            claims = with(claims, name, value.clone());
+        }
+        let token = world.signer.token(&header(), &claims);
+        let verified = read(yaml).verify(token, &world.keys, now());
+        let answer = with(claims, "active", true).to_string();
+        let introspected = read(yaml).verify_introspected("opaque", answer, now());
+        let shown = |verified: Result<VerifiedToken, TokenError>| {
+            verified.map(|verified| (verified.kind(), verified.scopes().to_owned()))
+        };
+        let verified = shown(verified);
+        assert_eq!(verified, shown(introspected), "{members}");
+        verified
+    };
+    let user = |scopes: &str| Ok((TokenKind::User, scopes.to_owned()));
+    let application = |scopes: &str| Ok((TokenKind::Organisation, scopes.to_owned()));
+    let unknown = Ok((TokenKind::Unknown, String::new()));
+    let table = [
+        (json!({"scp": "a b"}), user("a b")),
+        (
+            json!({"idtyp": "app", "roles": ["a", "b"]}),
+            application("a b"),
+        ),
+        (json!({"idtyp": "app", "roles": []}), application("")),
+        (json!({"idtyp": "app"}), application("")),
+        // A user's roles never count, whatever they are.
+        (json!({"scp": "a", "roles": ["b"]}), user("a")),
+        (json!({"scp": "a", "roles": 7}), user("a")),
+        (json!({"scp": "", "roles": ["a"]}), user("")),
+        (
+            json!({"scp": "a", "idtyp": "user", "roles": ["b"]}),
+            user("a"),
+        ),
+        // Null isn't a scope, and isn't absent.
+        (json!({"scp": null, "roles": ["a"]}), Err(Scopes)),
+        (json!({"scp": ["a"], "roles": ["b"]}), Err(Scopes)),
+        // Roles prove nothing about the kind.
+        (json!({"roles": ["a"]}), unknown.clone()),
+        (json!({"idtyp": ["app"], "roles": ["a"]}), unknown.clone()),
+        (json!({"idtyp": "App", "roles": ["a"]}), unknown),
+        (
+            json!({"idtyp": "app", "scp": "a", "roles": ["b"]}),
+            Ok((TokenKind::Unknown, "a".to_owned())),
+        ),
+        // An application's token with a user's claim, which its kind doesn't see, is refused.
+        (
+            json!({"idtyp": "app", "scp": null, "roles": ["a"]}),
+            Err(Scopes),
+        ),
+        (json!({"idtyp": "app", "roles": "a"}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": "a b"}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": {"a": true}}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": null}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": ["a b"]}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": ["a", 7]}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": [["a"]]}), Err(Scopes)),
+        (json!({"idtyp": "app", "roles": [""]}), Err(Scopes)),
+    ];
+    for (members, expected) in table {
+        assert_eq!(verify(ENTRA, &members), expected, "{members}");
+    }
+    // If its conflict is ignored, only its own claim counts.
+    let ignoring = ENTRA.replace("format: array }", "format: array, conflict: ignore }");
+    let both = json!({"idtyp": "app", "scp": null, "roles": ["a"]});
+    assert_eq!(verify(&ignoring, &both), application("a"));
+    let both = json!({"idtyp": "app", "scp": null});
+    assert_eq!(verify(&ignoring, &both), application(""));
+    // Without the key, an application has no scopes.
+    let without = ENTRA.replace(
+        "    organisation_scopes: { claim: roles, format: array }\n",
+        "",
+    );
+    let roles = json!({"idtyp": "app", "roles": ["a"]});
+    assert_eq!(verify(&without, &roles), application(""));
+}
+
+#[test]
+fn a_claim_of_organisations_needs_two_kinds_and_another_name() {
+    let with = |from: &str, to: &str| {
+        let yaml = ENTRA.replace(from, to);
+        assert_ne!(yaml, ENTRA, "{from}");
+        Verifier::from_yaml(&yaml).unwrap_err().to_string()
+    };
+    let one_kind = "`organisation_scopes` needs a `kind` with tests for `user` and for `organisation`: use `scopes` for tokens of one kind";
+    let tests = "kind:
+      user: [{ claim: scp, present: true }]
+      organisation: [{ claim: idtyp, equals: app }]
+";
+    assert_eq!(with(tests, "kind: user\n"), format!("9:26: {one_kind}"));
+    assert_eq!(
+        with(tests, "kind: organisation\n"),
+        format!("9:26: {one_kind}")
+    );
+    assert_eq!(
+        with("      user: [{ claim: scp, present: true }]\n", ""),
+        format!("10:26: {one_kind}")
+    );
+    assert_eq!(
+        with("claim: roles", "claim: scp"),
+        "11:26: `organisation_scopes` and `scopes` name the same claim, `scp`: leave out `organisation_scopes`"
+    );
+    assert_eq!(
+        with("claim: roles", "claim: ''"),
+        "11:26: the name of a claim is empty"
+    );
+}
+
+#[test]
+fn an_explanation_names_the_claim_of_its_kind() {
+    let world = World::new();
+    let hint = |members: &Value| {
+        let mut claims = without(claims(), "scope");
+        for (name, value) in members.as_object().unwrap() {
+            claims = with(claims, name, value.clone());
+        }
+        let token = world.signer.token(&header(), &claims);
+        let verifier = Verifier::from_yaml(ENTRA).unwrap();
+        verifier.explain(token, Some(&world.keys), now()).hint
+    };
+    let table = [
+        (
+            json!({"idtyp": "app", "roles": "a"}),
+            "its `roles` is one text: write `organisation_scopes: { claim: roles }`",
+        ),
+        (
+            json!({"idtyp": "app", "scp": null, "roles": ["a"]}),
+            "it has both `roles` and `scp`: to ignore `scp`, write `conflict: ignore` under `organisation_scopes`",
+        ),
+        (
+            json!({"idtyp": "app", "scp": null}),
+            "it has `scp` and no `roles`, which is the `claim` of `organisation_scopes`",
+        ),
+        (
+            json!({"scp": ["a"]}),
+            "its `scp` is a list: write `scopes: { claim: scp, format: array }`",
+        ),
+        (
+            json!({"scp": "a", "scope": "a"}),
+            "it has both `scp` and `scope`: to ignore `scope`, write `conflict: ignore` under `scopes`",
+        ),
+        (
+            json!({"idtyp": "app", "roles": [""]}),
+            "its `roles` isn't what RFC 6749, section 3.3, says",
+        ),
+    ];
+    for (members, expected) in table {
+        assert_eq!(hint(&members).as_deref(), Some(expected), "{members}");
+    }
 }

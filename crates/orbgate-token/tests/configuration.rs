@@ -38,6 +38,7 @@ issuers:
       organisation: [{ claim: sub, equals_claim: client_id }, { claim: gty, present: true }]
     extra_types: [JWT, '']
     scopes: { claim: scp, format: array, conflict: ignore }
+    organisation_scopes: { claim: roles, format: array }
     client_claim: azp
     require: [jti, { claim: token_use, equals: access }]
     skew_seconds: 0
@@ -66,6 +67,11 @@ issuers:
             .algorithms([Algorithm::Es256])
             .extra_types(["JWT", ""])
             .scopes(scopes)
+            .organisation_scopes(ScopeClaim {
+                claim: "roles".to_owned(),
+                format: orbgate_token::ScopeFormat::Array,
+                conflict: orbgate_token::Conflict::Deny,
+            })
             .client_claim("azp")
             .or_audiences(["https://old.example.com"])
             .audience_claim("client_id")
@@ -121,7 +127,7 @@ issuers:
             "3:13: `issuer` is empty: write the `iss` of its tokens\n\
              4:15: `audience` must be a string, and `yes` can be read as a boolean: write `'yes'`\n\
              5:5: unknown key `algoritms` in this issuer (known: `issuer`, `tenants`, `audience`, `audience_claim`, `kind`, `jwks_uri`, `algorithms`, \
-             `extra_types`, `scopes`, `client_claim`, `require`, `skew_seconds`, `max_lifetime_seconds`, \
+             `extra_types`, `scopes`, `organisation_scopes`, `client_claim`, `require`, `skew_seconds`, `max_lifetime_seconds`, \
              `allow_unverified_cnf`, `rsa_exponent_min`, `opaque`); did you mean `algorithms`?\n\
              6:11: `kind` must be `user`, `organisation` or a mapping with these keys, not `both`\n\
              7:15: `jwks_uri` must start with `https://`, or lead to this very machine\n\

@@ -26,10 +26,11 @@ pub struct World {
 }
 
 /// Every issuer, and how it behaves.
-pub(crate) const ISSUERS: [(&str, Conduct); 15] = [
+pub(crate) const ISSUERS: [(&str, Conduct); 16] = [
     ("main", Conduct::Right),
     ("rotating", Conduct::Right),
     ("asked", Conduct::Right),
+    ("directory", Conduct::Right),
     ("twins", Conduct::SaysTwins),
     ("closes", Conduct::Closes),
     ("drips", Conduct::Drips),
@@ -118,6 +119,9 @@ impl World {
         // The others are found by discovery.
         if ["asked", "drips", "crowded"].contains(&name) {
             found["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
+        }
+        if name == "directory" {
+            found["organisation_scopes"] = json!({"claim": "roles", "format": "array"});
         }
         if name == "down" {
             found["jwks_uri"] = format!("http://{}/down/jwks", self.down).into();

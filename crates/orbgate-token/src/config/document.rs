@@ -37,6 +37,8 @@ document! {
         pub(super) extra_types: Option<Vec<Spanned<String>>>,
         /// Where a token has its scopes.
         pub(super) scopes: Option<Spanned<ScopesDocument>>,
+        /// Where an organisation's token has its scopes, if not in the claim of a user's token.
+        pub(super) organisation_scopes: Option<Spanned<ScopesDocument>>,
         /// The claim that names the client; `client_id` if absent.
         pub(super) client_claim: Option<Spanned<String>>,
         /// Claims that are required in addition to `iss`, `aud` and `exp`: the name of a claim that must be there, or a test as in `kind`.
@@ -98,7 +100,7 @@ document! {
         pub(super) claim: Option<String>,
         /// One text with spaces, or a list; `string` if absent.
         pub(super) format: Option<FormatDocument>,
-        /// A token that also has scopes in the other usual claim, `scope` or `scp`, is refused, or that claim is ignored; `deny` if absent.
+        /// A token that also has scopes in the other usual claim, `scope` or `scp`, is refused, or that claim is ignored; `deny` if absent. So is an organisation's token that also has the claim of a user's.
         pub(super) conflict: Option<ConflictDocument>,
     }
 

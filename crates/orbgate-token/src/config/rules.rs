@@ -112,6 +112,7 @@ impl IssuerDocument {
             "jwks_uri" => of(&self.jwks_uri),
             "algorithms" => of(&self.algorithms),
             "scopes" => of(&self.scopes),
+            "organisation_scopes" => of(&self.organisation_scopes),
             "client_claim" => of(&self.client_claim),
             "require" => of(&self.require),
             "skew_seconds" => of(&self.skew_seconds),
@@ -174,6 +175,9 @@ fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
     }
     if let Some(scopes) = &document.scopes {
         issuer = issuer.scopes(scope_claim(&scopes.value));
+    }
+    if let Some(scopes) = &document.organisation_scopes {
+        issuer = issuer.organisation_scopes(scope_claim(&scopes.value));
     }
     if let Some(claim) = &document.client_claim {
         issuer = issuer.client_claim(&claim.value);
