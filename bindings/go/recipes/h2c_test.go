@@ -17,7 +17,7 @@ import (
 
 // Whichever is outside, no stream of HTTP/2 without TLS passes the gate undecided.
 func TestNoStreamOfH2CPassesTheGate(t *testing.T) {
-	protect, authorization := shopGate(t, gate.Braces)
+	protect, authorization := shopGate(t, gate.Braces, false)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "open") })
 	mux.HandleFunc("/orders", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "orders") })

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
@@ -23,14 +24,14 @@ apis:
       read:orders: { orbs: false, routes: [GET /orders, "GET /orders/{id}"] }
 `
 
-func shopGate(t *testing.T, templates gate.Templates) (protect *gate.Gate, authorization string) {
+func shopGate(t *testing.T, templates gate.Templates, preflights bool) (protect *gate.Gate, authorization string) {
 	t.Helper()
 	tokens := issuer(t)
 	engine, err := orbgate.FromYAML(shop)
 	if err != nil {
 		t.Fatal(err)
 	}
-	protect, err = gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens.Tokens(), Templates: templates, Logger: slog.New(slog.DiscardHandler)})
+	protect, err = gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens.Tokens(), Templates: templates, CorsPreflight: preflights, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestEachFrameworkListsTheRoutesThatItsGateSees(t *testing.T) {
 			return router, routes
 		}},
 	} {
-		protect, _ := shopGate(t, row.templates)
+		protect, _ := shopGate(t, row.templates, false)
 		if err := protect.CheckHandler(row.service(protect, false)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -106,6 +107,46 @@ func TestEachFrameworkListsTheRoutesThatItsGateSees(t *testing.T) {
 		err := protect.CheckHandler(row.service(protect, true))
 		if !errors.As(err, &differ) || !slices.Equal(differ.Ungated, []string{"GET " + row.late}) || differ.Undeclared != nil || differ.Unserved != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// None of these routers tells whether its handler is only for OPTIONS, so no preflight reaches one without a token.
+func TestAPreflightReachesNoHandlerForAllMethods(t *testing.T) {
+	for name, service := range map[string]func(protect *gate.Gate) http.Handler{
+		"chi": func(protect *gate.Gate) http.Handler {
+			router := chi.NewRouter()
+			router.With(Chi(protect)).HandleFunc("/orders", func(http.ResponseWriter, *http.Request) {})
+			return router
+		},
+		"gin": func(protect *gate.Gate) http.Handler {
+			gin.SetMode(gin.ReleaseMode)
+			router := gin.New()
+			router.Use(Gin(protect))
+			router.Any("/orders", func(*gin.Context) {})
+			return router
+		},
+		"echo": func(protect *gate.Gate) http.Handler {
+			router := echo.New()
+			router.Group("", Echo(protect)).Any("/orders", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
+			return router
+		},
+	} {
+		protect, authorization := shopGate(t, gate.Braces, true)
+		handler := service(protect)
+		send := func(method, authorization string) int {
+			request := httptest.NewRequest(method, "/orders", nil)
+			request.Header.Set("Origin", "https://a.example")
+			request.Header.Set("Access-Control-Request-Method", http.MethodGet)
+			if authorization != "" {
+				request.Header.Set("Authorization", authorization)
+			}
+			response := httptest.NewRecorder()
+			handler.ServeHTTP(response, request)
+			return response.Code
+		}
+		if allowed, preflight := send(http.MethodGet, authorization), send(http.MethodOptions, ""); allowed != 200 || preflight != 401 {
+			t.Errorf("%s: %d %d", name, allowed, preflight)
 		}
 	}
 }

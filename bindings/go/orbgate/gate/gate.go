@@ -52,7 +52,9 @@ type Config struct {
 	// Public are routes that need no token, written as in a policy with the whole path, such as `GET /healthz`. If a path
 	// matches both a public route and a route of the policy, [New] and [Gate.Reload] fail.
 	Public []string
-	// CorsPreflight allows CORS preflight requests without a token, if their route is declared.
+	// CorsPreflight allows CORS preflight requests without a token, if their route is declared. A handler gets one only if
+	// its [http.ServeMux] pattern has the method OPTIONS. [Gate.Middleware] around another router lets them pass to any
+	// handler, which must check [Call.Preflight].
 	CorsPreflight bool
 	// Challenge selects the WWW-Authenticate header of denials.
 	Challenge Challenge

@@ -21,14 +21,7 @@ func (g *Gate) Mux(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux chooses again, from the same request. Its Handler sets no path values, so it can't be called instead.
 		_, pattern := mux.Handler(r)
-		request := g.request(r)
-		if !request.Routed {
-			request.Routed, request.Template = true, templateOf(pattern, r.Method)
-		}
-		if !hasMethod(pattern) {
-			// A preflight must not run a handler for every method.
-			request.Origin = nil
-		}
+		request := g.routed(r, templateOf(pattern, r.Method), pattern)
 		serve(mux, w, r, g.askWithBody(r, request))
 	})
 }
@@ -97,13 +90,24 @@ func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 }
 
 // AskRouted decides a request that a router has sent to the route with this template, including any prefix, in the
-// syntax of [Config.Templates]; empty if the router doesn't report it. Otherwise it is like [Gate.AskHTTP].
+// syntax of [Config.Templates]; empty if the router doesn't report it. Otherwise it is like [Gate.AskHTTP]. Routers other
+// than [http.ServeMux] don't report whether a handler is only for OPTIONS, so a CORS preflight needs a token there: put
+// CORS middleware outside the gate.
 func (g *Gate) AskRouted(r *http.Request, template string) Answer {
+	return g.askWithBody(r, g.routed(r, template, r.Pattern))
+}
+
+// A request that a router has sent to the route with this template, or that a mux has matched with this pattern.
+func (g *Gate) routed(r *http.Request, template, pattern string) Request {
 	request := g.request(r)
 	if !request.Routed {
 		request.Routed, request.Template = true, template
 	}
-	return g.askWithBody(r, request)
+	if !hasMethod(pattern) {
+		// A preflight must not run a handler for every method.
+		request.Origin = nil
+	}
+	return request
 }
 
 func (g *Gate) request(r *http.Request) Request {
@@ -159,13 +163,8 @@ func (a Answer) HTTPStatus() int {
 }
 
 // Pattern is a [Config.Template] for a gate inside an [http.ServeMux]. It returns the template of the pattern that the
-// mux has matched; for a CORS preflight, only of a pattern with a method.
-func Pattern(r *http.Request) string {
-	if isPreflight := r.Method == http.MethodOptions && r.Header["Origin"] != nil; isPreflight && !hasMethod(r.Pattern) {
-		return ""
-	}
-	return templateOf(r.Pattern, r.Method)
-}
+// mux has matched.
+func Pattern(r *http.Request) string { return templateOf(r.Pattern, r.Method) }
 
 // Whether a mux's pattern is for one method.
 func hasMethod(pattern string) bool { return strings.ContainsAny(pattern, " \t") }
