@@ -65,6 +65,14 @@ fn each_change_has_a_line() {
             policy("read: { orbs: 5, routes: ['GET /users/{id}', 'PUT /users/{id}'] }"),
             vec!["wider: PUT /users/1: denied -> `PUT /users/{id}` for `read`, 5 orbs"],
         ),
+        (
+            policy("read: { orbs: 1, routes: ['GET /users/{id}'] }"),
+            policy("read: { orbs: 2, routes: ['GET /users/{id}'] }"),
+            vec![
+                "costlier: GET /users/1: `GET /users/{id}` for `read`, 1 orb -> `GET /users/{id}` for `read`, 2 orbs",
+                "costlier: scope read: `read`, 1 orb -> `read`, 2 orbs",
+            ],
+        ),
     ];
     for (old, new, expected) in table {
         assert_eq!(lines(&old, &new), expected);

@@ -197,6 +197,7 @@ impl fmt::Display for Rule<'_> {
         write!(f, "`{}`, ", self.scope.name())?;
         match self.orbs() {
             Some(Orbs::Free) => f.write_str("0 orbs"),
+            Some(Orbs::Amount(1)) => f.write_str("1 orb"),
             Some(Orbs::Amount(amount)) => write!(f, "{amount} orbs"),
             Some(Orbs::Unstated) | None => f.write_str("orbs not stated"),
         }?;
