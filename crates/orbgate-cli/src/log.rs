@@ -13,6 +13,9 @@ use crate::progress;
 /// The size of the buffers for input and output, in bytes.
 pub(crate) const BUFFER: usize = 256 * 1024;
 
+/// How some programs begin a file in UTF-8. It isn't part of the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The lines of a log.
 pub(crate) struct Log {
     name: String,
@@ -66,6 +69,9 @@ impl Log {
             _ if line.len() > LINE_LIMIT => Length::TooLong,
             _ => Length::Fits,
         };
+        if self.position == 0 && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
         if length == Length::TooLong {
             read = read.saturating_add(self.reader.skip_until(b'\n')?);
         }

@@ -246,10 +246,15 @@ fn a_line_that_is_no_json() {
         "not JSON: unexpected end of hex escape at column 17",
     );
     refused(b"{\"scope\":\"\xc3\xa9\xff\"}", "not UTF-8 at column 12");
-    refused(
-        b"\xef\xbb\xbf{\"scope\":\"a\"}",
-        "a byte-order mark at column 1: save the log without it",
-    );
+}
+
+#[test]
+fn a_byte_order_mark_at_the_start_costs_no_row() {
+    let line: &[u8] = b"\xef\xbb\xbf{\"scope\":\"read:orbs\"}\n";
+    assert_eq!(replay(line), (0, vec!["no_token".to_owned()]));
+    let again = "error: a byte-order mark at column 1: save the log without it";
+    let answers = vec!["no_token".to_owned(), again.to_owned()];
+    assert_eq!(replay(&[line, line].concat()), (2, answers));
 }
 
 #[test]
