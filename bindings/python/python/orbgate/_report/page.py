@@ -42,7 +42,7 @@ MOST_OF_A_WARNING = 400
 
 # Code of so many characters is never broken: `wide` in the template.
 SHORT = 20
-LONG = re.compile(r"\d{1,3}(?:,\d{3}){3,}")
+LONG, LONG_WORD = re.compile(r"\d{1,3}(?:,\d{3}){3,}"), re.compile(r"\b\w{17,}")
 
 
 class Tile(NamedTuple):
@@ -129,9 +129,9 @@ def _parts(code: str) -> Markup:
 
 
 def _breakable(text: str) -> Markup:
-    """A text of the page's own, in which a number that is too long for a tile may go on in the next line, after a comma."""
-    whole = escape(text)
-    return Markup(LONG.sub(lambda number: number[0].replace(",", ",<wbr>"), whole))
+    """A text of the page's own, in which what is too long for a tile may go on in the next line: a number after a comma, a reason after its `_`."""
+    whole = LONG.sub(lambda number: number[0].replace(",", ",<wbr>"), escape(text))
+    return Markup(LONG_WORD.sub(lambda word: word[0].replace("_", "_<wbr>"), whole))
 
 
 def _tiles(found: Figures) -> Sequence[Tile]:
