@@ -181,7 +181,8 @@ export class Gate implements Disposable {
   readonly policy: Handle;
   /**
    * Loads a new version of the policy file for all later requests. Throws a `PolicyError` if it has errors or lacks the
-   * end marker, for example because it is only partly written; the previous policy stays in force.
+   * end marker, for example because it is only partly written; the previous policy stays in force. The secrets for opaque
+   * tokens are read again; it throws if one can't be read, and then all of them and the policy stay as they were.
    */
   reload(file: Text | FileUrl): Engine;
   /** Answers a question: immediately, unless keys must be fetched first. If it throws, deny with 403. */

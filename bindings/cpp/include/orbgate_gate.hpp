@@ -303,7 +303,7 @@ public:
 
     // Replaces the handle's engine with the policy of a file, for all later requests. The file must end in the end marker,
     // so that a half-written file is never used. If it doesn't, if it has errors, or if `check` or `refuse_wider` rejects it,
-    // the active policy stays.
+    // the active policy stays. The secrets for opaque tokens are read again; if one can't be read, they and the policy stay.
     Reloaded reload(const Handle &policy, const std::filesystem::path &file) const
     {
         auto next = Engine::from_file(file);
@@ -316,6 +316,9 @@ public:
         }
         if (auto overlap = check(*next)) {
             return {names::load_refused, std::move(overlap)};
+        }
+        if (auto unread = read_secrets()) {
+            return {names::load_refused, std::move(unread)};
         }
         if (state_ && state_->refuses_wider) {
             if (auto wider = check_wider(policy.load(), *next, file); !wider) {

@@ -335,6 +335,15 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
     setenv("ORBGATE_TEST_SECRET", "", 1);
     const auto unread = gate.read_secrets();
     CHECK(unread && unread->message.find("it is empty") != std::string::npos && ask("ory_at_1").is_allow());
+    // So it is on reload; a secret that can't be read keeps the policy.
+    const auto policy = orbgate::Handle::holding(orbgate::Engine::from_yaml("orbgate: 1\napis: { a: { scopes: {} } }\n...\n").value()).value();
+    const auto before = policy.load();
+    const auto kept = gate.reload(policy, "policy/external.yaml");
+    const auto still = policy.load();
+    CHECK(!kept && kept.result == "refused" && kept.error->message == unread->message && still.digest() == before.digest());
+    right = "Basic YzphZ2Fpbg=="; // c:again
+    setenv("ORBGATE_TEST_SECRET", "again", 1);
+    CHECK(gate.reload(policy, "policy/external.yaml") && ask("another").is_allow());
     // No gate without its secret, and no message with it.
     setenv("ORBGATE_TEST_SECRET", "", 1);
     for (const std::string secret : {"client_secret_env: ORBGATE_TEST_SECRET", "client_secret_file: /no/such/file"}) {

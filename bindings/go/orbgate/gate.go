@@ -26,6 +26,7 @@ type libraryGate interface {
 	warm(monotonicMS uint64)
 	revoke(issuer, kid string) Status
 	forget(issuer string) Status
+	readSecrets() error
 	status() []steps.Issuer
 	allowsBonusOrbs(body []byte) bool
 	checkEngine(e engine) error
@@ -130,6 +131,12 @@ func (g *gateOf) Revoke(issuer, kid string) error {
 func (g *gateOf) Forget(issuer string) error {
 	err := error(ErrClosed)
 	g.open(func() { err = g.library.forget(issuer).err() })
+	return err
+}
+
+func (g *gateOf) ReadSecrets() error {
+	err := error(ErrClosed)
+	g.open(func() { err = g.library.readSecrets() })
 	return err
 }
 

@@ -210,6 +210,14 @@ func (g cgoGate) forget(issuer string) Status {
 	return Status(C.orbgate_gate_forget(g.pointer, chars(issuer), size(issuer)))
 }
 
+func (g cgoGate) readSecrets() error {
+	var failure *C.OrbgateError
+	if status := C.orbgate_gate_read_secrets(g.pointer, nil, 0, &failure); status != C.ORBGATE_STATUS_OK {
+		return takeError(status, failure)
+	}
+	return nil
+}
+
 func (g cgoGate) allowsBonusOrbs(body []byte) bool {
 	var allows C.uint8_t
 	status := Status(C.orbgate_allows_bonus_orbs(chars(string(body)), size(string(body)), &allows))

@@ -4,10 +4,7 @@ package orbgate
 
 import (
 	"encoding/binary"
-	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
@@ -19,6 +16,8 @@ type wasmGate struct {
 	mutex sync.Mutex
 	*instance
 	address uint32
+	// Where the secrets of its opaque issuers are.
+	sources []secretSource
 	// The policy that is compiled into the instance, and its engine there.
 	policy *pool
 	engine uint32
@@ -45,10 +44,6 @@ type (
 		Public                                                                       wasmText
 		CorsPreflight, Reserved2                                                     uint32
 		Secrets                                                                      wasmText
-	}
-	wasmSecret struct {
-		Size, Kind uint32
-		Name       wasmText
 	}
 	wasmFetch struct {
 		Size, Timeout     uint32
@@ -91,17 +86,17 @@ func (g *wasmGate) open() error {
 		i.close()
 		return StatusPanic
 	}
-	address, err := i.openGate(g.tokens, &g.options)
+	address, sources, err := i.openGate(g.tokens, &g.options)
 	if err != nil {
 		i.close()
 		return err
 	}
-	g.instance, g.address, g.policy, g.engine, g.over = i, address, nil, 0, 0
+	g.instance, g.address, g.sources, g.policy, g.engine, g.over = i, address, sources, nil, 0, 0
 	g.generation++
 	return nil
 }
 
-func (i *instance) openGate(tokens string, options *steps.Options) (uint32, error) {
+func (i *instance) openGate(tokens string, options *steps.Options) (uint32, []secretSource, error) {
 	var room handed
 	at := room.text(tokens)
 	raw := wasmGateOptions{
@@ -112,74 +107,34 @@ func (i *instance) openGate(tokens string, options *steps.Options) (uint32, erro
 	}
 	public, ok := room.putList(i, options.Public, &raw.Realm, &raw.ResourceMetadata, &at)
 	if !ok {
-		return 0, StatusPanic
+		return 0, nil, StatusPanic
 	}
 	raw.Public = wasmText{uint32(public), uint32(len(options.Public))}
 	out := uint64(i.base)
 	if status := i.status("orbgate_verifier_from_yaml", uint64(at.Data), uint64(at.Len), out, out+4); status != statusOK {
-		return 0, i.failure(status)
+		return 0, nil, i.failure(status)
 	}
 	verifier := uint64(binary.LittleEndian.Uint32(i.room))
-	secrets, err := i.secrets(verifier)
+	sources := i.sources(verifier)
+	secrets, err := readSecrets(sources)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	var secret handed
 	list, ok := secret.putList(i, secrets)
 	if !ok {
-		return 0, StatusPanic
+		return 0, nil, StatusPanic
 	}
 	raw.Secrets = wasmText{uint32(list), uint32(len(secrets))}
 	_, _ = binary.Encode(i.room[16:], binary.LittleEndian, &raw)
 	if status := i.status("orbgate_gate_new", verifier, out+16, out, out+4); status != statusOK {
-		return 0, i.failure(status)
+		return 0, nil, i.failure(status)
 	}
 	address := binary.LittleEndian.Uint32(i.room)
 	if _, ok := i.call("orbgate_verifier_free", verifier); !ok || !room.freeList(i, public, options.Public) || !secret.freeList(i, list, secrets) {
-		return 0, StatusPanic
+		return 0, nil, StatusPanic
 	}
-	return address, nil
-}
-
-// The secrets of the clients that ask about opaque tokens, which the module can't read.
-func (i *instance) secrets(verifier uint64) (secrets []string, err error) {
-	var source wasmSecret
-	var failures []string
-	for i.describe("orbgate_verifier_secret", &source, verifier, uint64(len(secrets))) == statusOK {
-		secret, err := readSecret(source.Kind, i.text(source.Name))
-		if err != nil {
-			failures = append(failures, err.Error())
-		}
-		secrets = append(secrets, secret)
-	}
-	if failures != nil {
-		return nil, &Error{Status: StatusInvalidConfiguration, Message: strings.Join(failures, "\n")}
-	}
-	return secrets, nil
-}
-
-// Reads a secret as the C library does. No error contains it.
-func readSecret(kind uint32, name string) (string, error) {
-	if kind == secretEnv {
-		value, found := os.LookupEnv(name)
-		if !found {
-			return "", fmt.Errorf("`client_secret_env` %s: the variable is not set", name)
-		}
-		return orLine(value), nil
-	}
-	text, err := readRegular(name)
-	if err != nil {
-		return "", fmt.Errorf("`client_secret_file` %s: %w", name, err)
-	}
-	return orLine(string(text)), nil
-}
-
-// An empty secret as an empty line, which the library refuses in the same way; an empty text has no address.
-func orLine(secret string) string {
-	if secret == "" {
-		return "\n"
-	}
-	return secret
+	return address, sources, nil
 }
 
 // Texts that are handed over together, in memory of their own.

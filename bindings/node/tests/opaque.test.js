@@ -119,6 +119,39 @@ test("an endpoint that doesn't know the secret is a denial", async (context) => 
   gate.close();
 });
 
+test("a reload reads the secrets again", async (context) => {
+  const { tokens } = await endpoint(context);
+  const home = folder(context);
+  const [secret, policy] = [path.join(home, "secret"), path.join(home, "policy.yaml")];
+  fs.copyFileSync(path.join(__dirname, "../../../policy/external.yaml"), policy);
+  fs.writeFileSync(secret, "another\n");
+  const gate = new Gate(Engine.external(), tokens(`client_secret_file: ${secret}`), { log: QUIET });
+  const refused = async (/** @type {string} */ token) => (await gate.answer(ask(token))).refused;
+  assert.equal(await refused("good"), "unanswered");
+  fs.writeFileSync(secret, "s3cret\n");
+  assert.equal(await refused("good-1"), "unanswered");
+  gate.reload(policy);
+  assert.equal(await refused("good-2"), null);
+  // A secret that can't be read changes nothing: neither the policy nor the secrets.
+  const before = gate.policy.load();
+  fs.writeFileSync(policy, "orbgate: 1\nname: other\napis: {}\n...\n");
+  const message = (/** @type {any} */ error) => {
+    assert.match(error.message, /^`client_secret_file` \S+secret: /);
+    assert.doesNotMatch(error.message, /hidden/);
+    return error.code === "invalid_configuration";
+  };
+  for (const unreadable of ["", "hidden\xff"]) {
+    fs.writeFileSync(secret, Buffer.from(unreadable, "latin1"));
+    assert.throws(() => gate.reload(policy), message);
+    assert.equal(gate.policy.load(), before);
+    assert.equal(await refused(`good-${unreadable.length + 3}`), null);
+  }
+  fs.rmSync(secret);
+  assert.throws(() => gate.reload(policy), message);
+  gate.close();
+  assert.throws(() => gate.reload(policy), /** @type {any} */ ({ code: "closed" }));
+});
+
 test("a secret that can't be read is named, and not shown", async (context) => {
   const { tokens } = await endpoint(context);
   const home = folder(context);

@@ -420,7 +420,8 @@ func (g *Gate) count(counter string, labels ...Label) {
 // Reload activates a new version of the policy from a file. It decides every later request. The file must end in the
 // end marker, so that a half-written file is never used. If it doesn't, or if the file has errors or can't be read, the
 // previous policy stays active, and the error is like that of [orbgate.FromFile]. With
-// [Config.RefuseWider], the previous policy also stays active if the new one allows more.
+// [Config.RefuseWider], the previous policy also stays active if the new one allows more. The secrets for opaque tokens
+// are read again; if one can't be read, all of them and the policy stay as they are.
 func (g *Gate) Reload(path string) error {
 	result := terms.LoadLoaded
 	engine, err := orbgate.FromFile(path)
@@ -433,7 +434,10 @@ func (g *Gate) Reload(path string) error {
 		result = terms.LoadUnfinished
 		err = &orbgate.Error{Status: orbgate.StatusInvalidPolicy, Path: path, Message: path + ": the policy has no end marker, the line `...`: it may be half-written"}
 	default:
-		if err = g.raw.CheckEngine(engine); err != nil {
+		if err = g.raw.CheckEngine(engine); err == nil {
+			err = g.raw.ReadSecrets()
+		}
+		if err != nil {
 			result = terms.LoadRefused
 		} else if result, err = g.checkWider(path, engine); err == nil {
 			g.config.Policy.Store(engine)

@@ -174,6 +174,67 @@ func TestAnEndpointThatDoesNotKnowTheSecretIsADenial(t *testing.T) {
 	}
 }
 
+func TestReloadReadsTheSecretsAgain(t *testing.T) {
+	e := newEndpoint(t)
+	folder := t.TempDir()
+	secret, policy := filepath.Join(folder, "secret"), filepath.Join(folder, "policy.yaml")
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile("../../../../policy/external.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(policy, string(text))
+	write(secret, "another\n")
+	protect, err := opaqueGate(t, opaque(e, "client_secret_file: "+secret), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(token string) string {
+		found := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
+		return found.Refused
+	}
+	if refused := ask("good"); refused != "unanswered" {
+		t.Error(refused)
+	}
+	write(secret, "s3cret\n")
+	if refused := ask("good-1"); refused != "unanswered" {
+		t.Errorf("read without a reload: %q", refused)
+	}
+	if err := protect.Reload(policy); err != nil {
+		t.Fatal(err)
+	}
+	if refused := ask("good-2"); refused != "" {
+		t.Error(refused)
+	}
+	// A secret that can't be read changes nothing: neither the policy nor the secrets.
+	for number, unreadable := range []string{"", "hidden\xff"} {
+		write(secret, unreadable)
+		write(policy, "orbgate: 1\nname: other\napis: {}\n...\n")
+		err := protect.Reload(policy)
+		if err == nil || !strings.Contains(err.Error(), "`client_secret_file` "+secret) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%q: %v", unreadable, err)
+		}
+		if refused := ask(fmt.Sprintf("good-%d", 3+number)); refused != "" {
+			t.Error(refused)
+		}
+	}
+	if err := os.Remove(secret); err != nil {
+		t.Fatal(err)
+	}
+	if err := protect.Reload(policy); err == nil || !strings.Contains(err.Error(), "`client_secret_file` "+secret) {
+		t.Error(err)
+	}
+	protect.Close()
+	if err := protect.Reload(policy); err == nil {
+		t.Error("a closed gate is reloaded")
+	}
+}
+
 func TestASecretThatCannotBeReadIsNamed(t *testing.T) {
 	e := newEndpoint(t)
 	folder := t.TempDir()

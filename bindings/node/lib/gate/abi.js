@@ -76,6 +76,7 @@ const gates = {
 
   revoke: func("orbgate_gate_revoke", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE]),
   forget: func("orbgate_gate_forget", STATUS, [HANDLE, BYTES, SIZE]),
+  readSecrets: func("orbgate_gate_read_secrets", STATUS, [HANDLE, pointer(GivenStr), SIZE, out(POINTER)]),
   status: func("orbgate_gate_status", STATUS, [HANDLE, out(FLEETING)]),
   issuerStatus: func("orbgate_key_status_issuer", STATUS, [HANDLE, SIZE, inout(IssuerStatus)]),
   statusFree: func("orbgate_key_status_free", "void", [HANDLE]),

@@ -120,6 +120,8 @@ type Gate interface {
 	Warm(monotonicMS uint64)
 	Revoke(issuer, kid string) error
 	Forget(issuer string) error
+	// ReadSecrets reads the secrets of opaque issuers again; if it fails, all of them stay as they are.
+	ReadSecrets() error
 	Status() []Issuer
 	AllowsBonusOrbs(body []byte) bool
 	// CheckEngine fails if a path fits both a public route and a route of the engine's policy.
