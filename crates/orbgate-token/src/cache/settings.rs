@@ -100,7 +100,10 @@ impl FetchSettings {
         if diagnostics.is_empty() {
             Ok(())
         } else {
-            Err(SettingsError { diagnostics })
+            Err(SettingsError {
+                about: "fetching keys: ",
+                diagnostics,
+            })
         }
     }
 
@@ -127,9 +130,11 @@ impl FetchSettings {
     }
 }
 
-/// Settings that are out of range: every error in them.
+/// Settings that are out of range, or secrets that are missing: every error in them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SettingsError {
+    /// What the settings are for; a secret names its own key.
+    about: &'static str,
     diagnostics: Vec<String>,
 }
 
@@ -143,7 +148,10 @@ impl SettingsError {
         let diagnostics: Vec<String> = missing.map(says).collect();
         match diagnostics.is_empty() {
             true => Ok(()),
-            false => Err(Self { diagnostics }),
+            false => Err(Self {
+                about: "",
+                diagnostics,
+            }),
         }
     }
 
@@ -152,6 +160,7 @@ impl SettingsError {
     pub(crate) fn of_secrets(error: &ConfigError) -> Self {
         let diagnostics = error.diagnostics().iter();
         Self {
+            about: "",
             diagnostics: diagnostics.map(ToString::to_string).collect(),
         }
     }
@@ -159,7 +168,7 @@ impl SettingsError {
 
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "fetching keys: {}", self.diagnostics.join(", "))
+        write!(f, "{}{}", self.about, self.diagnostics.join(", "))
     }
 }
 

@@ -8,8 +8,8 @@ use std::time::SystemTime;
 use orbgate::TokenKind;
 use orbgate_testing::signer::{Signer, claims, header, now, with};
 use orbgate_token::{
-    Asked, Fetch, FetchError, FetchSettings, Issuer, Judged, KeyCache, KindRules, Now, Opaque,
-    Response, SecretSource, TokenError, VerifiedToken, Verifier,
+    Asked, Fetch, FetchError, FetchSettings, Issuer, Judged, KeyCache, KeyFetcher, KindRules, Now,
+    Opaque, Response, SecretSource, TokenError, VerifiedToken, Verifier,
 };
 use serde_json::{Value, json};
 
@@ -439,11 +439,15 @@ fn without_its_secret_nothing_begins() {
         [&SecretSource::Env("INTROSPECTION_SECRET".to_owned())]
     );
     let error = KeyCache::new(verifier.clone(), FetchSettings::default()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("`client_secret_env` INTROSPECTION_SECRET has not been read"),
-        "{error}"
+    assert_eq!(
+        error.to_string(),
+        "`client_secret_env` INTROSPECTION_SECRET has not been read: this gate can't ask about opaque tokens"
+    );
+    let tls = KeyFetcher::system_tls().unwrap();
+    let fetcher = KeyFetcher::with(verifier.clone(), FetchSettings::default(), tls);
+    assert_eq!(
+        fetcher.unwrap_err().to_string(),
+        "`client_secret_env` INTROSPECTION_SECRET: the variable is not set, or not Unicode"
     );
     let denied = verifier.with_secrets(|_| Err(std::io::ErrorKind::PermissionDenied.into()));
     let error = denied.unwrap_err().to_string();
