@@ -104,9 +104,10 @@ fn with(request: &str, headers: impl IntoIterator<Item = String>, why: &str) -> 
 fn a_proxy_without_mistakes_has_no_findings() {
     let bench = Bench::start("probe-right");
     assert_eq!(bench.probe(none()), BTreeSet::new());
-    // A header of the proxy's own, and the only upgrade that a handshake decides.
+    // Headers of the proxy's own, one of them long, and the only upgrade that a handshake decides.
     let own = sends(|client, sent| {
         sent.set("Server-Name", "client");
+        sent.set("Cookie", &"a".repeat(32 * 1024));
         let upgrades: Vec<_> = client.starting("upgrade").collect();
         if matches!(upgrades.as_slice(), [(_, value)] if value == "websocket") {
             sent.set("Upgrade", "WebSocket");
