@@ -80,6 +80,8 @@ async fn serve(listener: TcpListener, server: Server) -> Result<Exit, Stop> {
         let mut connection = http1::Builder::new();
         // One request, then it ends: an open connection would keep others out.
         connection.keep_alive(false).max_buf_size(MOST_HEAD);
+        // Otherwise, a client that ends its side first gets an answer or none, by chance.
+        connection.half_close(true);
         let connection = connection.serve_connection(TokioIo::new(stream), service);
         drop(tokio::spawn(async move {
             // Whoever is at the other end has gone, or is silent.
