@@ -73,3 +73,88 @@ fn shown(verified: &Result<VerifiedToken, TokenError>) -> String {
     };
     shown.trim_end().to_owned()
 }
+
+/// The configuration of a section and its first token, with changes that the section's notes describe.
+fn noted(section: &str, changes: &[(&str, &str)], claims: &[(&str, Value)]) -> String {
+    let marked = format!("\n## {section}\n");
+    let (_, rest) = PAGE.split_once(&marked).unwrap();
+    let blocks = blocks(rest.split("\n## ").next().unwrap());
+    let of = |start: &str| {
+        let mut found = blocks.iter().filter(|(about, _)| about.starts_with(start));
+        found.next().unwrap().1
+    };
+    let yaml = changes
+        .iter()
+        .fold(of("yaml").to_owned(), |yaml, (from, to)| {
+            assert!(yaml.contains(from), "{section}: {from}");
+            yaml.replace(from, to)
+        });
+    let verifier = Verifier::from_yaml(&yaml).unwrap();
+    let sample: Value = serde_json::from_str(of("json user")).unwrap();
+    let mut token = sample["claims"].clone();
+    for (name, value) in claims {
+        match value.is_null() {
+            true => token.as_object_mut().unwrap().remove(*name),
+            false => token
+                .as_object_mut()
+                .unwrap()
+                .insert((*name).to_owned(), value.clone()),
+        };
+    }
+    let signer = Signer::rsa();
+    let mut keys = Keys::new();
+    for issuer in verifier.issuers() {
+        keys = keys.with(issuer, key_set(&[signer.jwk("key-1")]));
+    }
+    let token = signer.token(&sample["header"], &token);
+    shown(&verifier.verify(token, &keys, at(NOW)))
+}
+
+#[test]
+fn what_the_notes_describe_works() {
+    let list = |scopes: &[&str]| Value::from(scopes.to_vec());
+    let version_1 = [
+        (
+            "https://login.microsoftonline.com/{tenant}/v2.0",
+            "https://sts.windows.net/{tenant}/",
+        ),
+        (
+            "00001111-aaaa-2222-bbbb-3333cccc4444",
+            "api://00001111-aaaa-2222-bbbb-3333cccc4444",
+        ),
+        ("client_claim: azp", "client_claim: appid"),
+    ];
+    let issuer = "https://sts.windows.net/66666666-7777-8888-9999-000000000000/";
+    let claims = [
+        ("iss", issuer.into()),
+        ("aud", "api://00001111-aaaa-2222-bbbb-3333cccc4444".into()),
+        ("appid", "11112222-bbbb-3333-cccc-4444dddd5555".into()),
+        ("azp", Value::Null),
+        ("ver", "1.0".into()),
+    ];
+    let entra = "Microsoft Entra ID";
+    assert_eq!(noted(entra, &version_1, &claims), "user read.orbs");
+    assert_eq!(noted(entra, &[], &claims), "refused issuer");
+    let application = [
+        ("scp", Value::Null),
+        ("roles", list(&["read.orbs", "write.voxies"])),
+        ("idtyp", "app".into()),
+    ];
+    let both = "organisation read.orbs write.voxies";
+    assert_eq!(noted(entra, &[], &application), both);
+    // Without the optional claim, and for an API that only users call.
+    assert_eq!(noted(entra, &[], &application[..2]), "unknown");
+    let only_users = [(
+        "    organisation_scopes: { claim: roles, format: array }\n",
+        "",
+    )];
+    assert_eq!(noted(entra, &only_users, &application), "organisation");
+    let permissions = [(
+        "    client_claim: azp\n",
+        "    client_claim: azp\n    scopes: { claim: permissions, format: array }\n",
+    )];
+    let granted = [("permissions", list(&["read:orbs", "write:voxies"]))];
+    let expected = "user read:orbs write:voxies";
+    assert_eq!(noted("Auth0", &permissions, &granted), expected);
+    assert_eq!(noted("Auth0", &[], &granted), "user openid read:orbs");
+}
