@@ -310,14 +310,15 @@ fn the_page_says_what_the_lists_of_instructions_say() {
         let row = format!("| {processor} | {} |", cells.join(" | "));
         assert!(page.contains(&row), "docs/speed.md has no row {row}");
         for (what, stream) in [
-            ("no route", "misses"),
-            ("a query of 20 bytes", "query-20"),
-            ("a query of 1,000 bytes", "query-1000"),
-            ("malformed", "malformed"),
-            ("a letter of the other case", "case"),
+            ("no route", "/misses"),
+            ("a query of 20 bytes", "/query-20"),
+            ("a query of 1,000 bytes", "/query-1000"),
+            ("malformed", "/malformed"),
+            ("a letter of the other case", "/case"),
+            ("paths that end in a slash", "-slash/hits"),
         ] {
             let cells = ["external", "github"].map(|table| {
-                let own = least(&format!("{table}/{stream}/"), &["orbgate-set"]);
+                let own = least(&format!("{table}{stream}/"), &["orbgate-set"]);
                 grouped(&format!("{own:.0}"))
             });
             let row = format!("| {processor}, {what} | {} |", cells.join(" | "));
