@@ -30,9 +30,9 @@ const PAGE: Option<&str> = None;
 
 /// Serves the page until it is ended.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
-    match PAGE {
+    match (PAGE, arguments) {
         #[cfg(feature = "explorer")]
-        Some(page) => server::run(page, arguments.file.clone(), arguments.port),
+        (Some(page), Arguments { file, port }) => server::run(page, file.clone(), *port),
         _ => Err(Stop::Error(WITHOUT.to_owned())),
     }
 }
