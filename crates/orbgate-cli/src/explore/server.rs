@@ -226,7 +226,8 @@ mod tests {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
         let request = request.replace("PORT", &port.to_string());
         stream.write_all(request.as_bytes()).unwrap();
-        stream.shutdown(Shutdown::Write).unwrap();
+        // Without effect if the server has already closed the connection.
+        drop(stream.shutdown(Shutdown::Write));
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();
         response
@@ -290,7 +291,8 @@ mod tests {
         for unfinished in ["", "GET / HTTP/1.1\r\n"] {
             assert_ne!(status(&ask(port, unfinished)), "200", "{unfinished:?}");
         }
-        let long = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(MOST_HEAD));
+        // The server reads all of it: a connection that it closed with unread bytes might lose the response.
+        let long = format!("{:x<MOST_HEAD$}", "GET / HTTP/1.1\r\nX: ");
         assert_eq!(status(&ask(port, &long)), "431");
     }
 

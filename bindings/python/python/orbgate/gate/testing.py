@@ -119,7 +119,7 @@ def serve(port: int) -> ThreadingHTTPServer:
     return server
 
 
-if __name__ == "__main__":
+def _main() -> None:
     parser = argparse.ArgumentParser(prog="python -m orbgate.gate.testing", description="Run an issuer for tests, which gives any client a token.")
     parser.add_argument("port", nargs="?", type=int, default=9000, help="port on 127.0.0.1 to listen on; 0 is any free port (default: 9000)")
     server = serve(parser.parse_args().port)
@@ -128,3 +128,7 @@ if __name__ == "__main__":
     print(f"  curl -s {url}/tokens.yaml > tokens.yaml    # trust this issuer", file=sys.stderr)
     print(f"  curl -s '{url}/token?kind=user&scope=read:orbs'", file=sys.stderr)
     server.serve_forever()
+
+
+if __name__ == "__main__":
+    _main()
