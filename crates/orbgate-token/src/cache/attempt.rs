@@ -119,13 +119,14 @@ impl Flight {
         }
     }
 
-    /// What to fetch now, with the time that is left for it.
-    pub(super) fn fetch(&self, max_bytes: usize, now: Duration) -> Fetch {
+    /// What to fetch now, with the time that is left for it: at most `timeout`, because another thread may have read its clock
+    /// before the attempt began.
+    pub(super) fn fetch(&self, max_bytes: usize, now: Duration, timeout: Duration) -> Fetch {
         Fetch {
             attempt: self.id,
             url: self.url.clone(),
             max_bytes,
-            timeout: self.until.saturating_sub(now),
+            timeout: self.until.saturating_sub(now).min(timeout),
             post: None,
         }
     }

@@ -190,8 +190,8 @@ impl Asking {
         self.sent < AT_ONCE && !self.queue.is_empty()
     }
 
-    /// The next one to ask about.
-    fn next(&mut self, opaque: &Opaque, now: Duration) -> Option<Fetch> {
+    /// The next one to ask about, within at most `timeout`.
+    fn next(&mut self, opaque: &Opaque, now: Duration, timeout: Duration) -> Option<Fetch> {
         while self.has_next() {
             let id = self.queue.pop_front()?;
             let Some(flight) = self.flights.get_mut(&id) else {
@@ -203,7 +203,7 @@ impl Asking {
                 attempt: id,
                 url: opaque.endpoint.clone(),
                 max_bytes: KEY_SET_BYTES,
-                timeout: flight.until.saturating_sub(now),
+                timeout: flight.until.saturating_sub(now).min(timeout),
                 post: Some(Post::new(self.authorization.clone()?, &flight.token)),
             });
         }
@@ -383,7 +383,7 @@ impl KeyCache {
         let (of, opaque) = self.introspection(issuer)?;
         let mut asking = of.asking();
         asking.expire(now, self.settings.retry);
-        let fetch = asking.next(opaque, now)?;
+        let fetch = asking.next(opaque, now, self.settings.timeout)?;
         self.has_queued.store(true, Ordering::SeqCst);
         Some(fetch)
     }

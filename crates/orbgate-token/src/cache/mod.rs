@@ -334,7 +334,7 @@ impl KeyCache {
             if let Some(flight) = flight.filter(|flight| !flight.taken) {
                 flight.taken = true;
                 self.has_queued.store(true, Ordering::SeqCst);
-                return Some(flight.fetch(KEY_SET_BYTES, now));
+                return Some(flight.fetch(KEY_SET_BYTES, now, self.settings.timeout));
             }
         }
         None
@@ -369,7 +369,7 @@ impl KeyCache {
             Ok(Found::Url(url)) => {
                 flight.stage = Stage::Keys;
                 flight.url = url;
-                Some(flight.fetch(KEY_SET_BYTES, now))
+                Some(flight.fetch(KEY_SET_BYTES, now, self.settings.timeout))
             }
             Ok(Found::Keys(keys, ttl)) => {
                 let (keys, times) = (Arc::new(keys), Times::new(now, ttl, &self.settings));

@@ -52,6 +52,16 @@ fn a_flood_waits_in_bounds_and_a_known_token_never_waits() {
     assert!(world.known("good").unwrap().is_ok());
 }
 
+/// Threads read their clocks before they reach the cache, so a fetch may be taken at an earlier time than it was asked for.
+#[test]
+fn no_fetch_may_take_longer_than_the_setting() {
+    let mut world = World::new(60);
+    world.ms = 100;
+    let (_asked, _) = world.ask("good");
+    world.ms = 90;
+    assert_eq!(world.fetch().unwrap().timeout.as_millis(), 5_000);
+}
+
 /// With a silent endpoint, no request waits for longer than 5 s, and half of them wait for a second.
 #[test]
 fn nobody_waits_for_long() {
