@@ -10,21 +10,9 @@ use std::thread;
 use std::time::Instant;
 
 use crate::support::wire::{Answer, ask, request};
-use crate::support::{Gateway, Issuer, folder, free_port};
+use crate::support::{Gateway, Issuer, PROMISED, folder, free_port};
 
 const ORBS: &str = "/api/v1/external/orbs";
-
-/// The words of the promised headers.
-const PROMISED: [&str; 8] = [
-    "decision",
-    "status",
-    "reason",
-    "scope",
-    "route",
-    "charge",
-    "policy",
-    "token-kind",
-];
 
 /// A gateway with a listener of each mode, and their addresses.
 fn gateway(name: &str, issuer: &Issuer, more: &str) -> (Gateway, [String; 3]) {

@@ -11,7 +11,7 @@ use std::thread;
 
 use self::proxy::{Mistake, asks, none, sends, unasked};
 use crate::support::wire::first;
-use crate::support::{Gateway, Issuer, folder, free_port};
+use crate::support::{Gateway, Issuer, PROMISED, folder, free_port};
 
 /// The token of the tests holds the first scope.
 const POLICY: &str = "orbgate: 1\napis: { a: { base_path: /v1, scopes: { 'read:a': { orbs: 2, routes: [GET /a, 'GET /a/{id}'] }, \
@@ -340,17 +340,7 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
 #[test]
 fn a_promised_header_that_is_wrong_is_found() {
     let bench = Bench::start("probe-promised");
-    let words = [
-        "decision",
-        "status",
-        "reason",
-        "scope",
-        "route",
-        "charge",
-        "policy",
-        "token-kind",
-    ];
-    let names = words.map(|word| format!("x-orb-{word}"));
+    let names = PROMISED.map(|word| format!("x-orb-{word}"));
     let dashes = names.iter().map(|name| format!("{name}: client"));
     let lines = names
         .iter()

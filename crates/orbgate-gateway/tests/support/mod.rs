@@ -20,6 +20,18 @@ use serde_json::{Value, json};
 
 use self::wire::{Answer, ask};
 
+/// The words of the promised headers.
+pub(crate) const PROMISED: [&str; 8] = [
+    "decision",
+    "status",
+    "reason",
+    "scope",
+    "route",
+    "charge",
+    "policy",
+    "token-kind",
+];
+
 /// How long anything may take on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 

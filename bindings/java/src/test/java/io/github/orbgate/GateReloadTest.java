@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.orbgate.testing.TestIssuer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -16,29 +15,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a gate refuses to load, and how it explains a denial. */
-class GateReloadTest {
-    private static final String ORBS = "/api/v1/external/orbs";
-
-    private static TestIssuer issuer;
-    private static String reader;
-
-    @BeforeAll
-    static void start() throws Exception {
-        issuer = new TestIssuer();
-        reader = issuer.bearer(TokenKind.USER, "read:orbs");
-    }
-
-    @AfterAll
-    static void stop() {
-        issuer.close();
-    }
-
+class GateReloadTest extends WithIssuer {
     @Test
     void aWiderPolicyIsRefusedOnRequest(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("policy.yaml");

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.github.orbgate.testing.TestIssuer;
 import java.net.CookieManager;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -38,20 +37,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.logging.LogRecord;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The gate, over real tokens; what every language's gate must answer is in policy/cases/gate. */
-class GateTest {
-    private static final String ORBS = "/api/v1/external/orbs";
-
-    private static TestIssuer issuer;
-    private static String reader;
-
+class GateTest extends WithIssuer {
     private final Map<String, Integer> counts = new ConcurrentHashMap<>();
     private final List<String> audit = new ArrayList<>();
     private final Handle policy = new Handle(Engine.external());
@@ -59,17 +51,6 @@ class GateTest {
             .count((counter, labels) -> counts.merge(counter + labels.getOrDefault("reason", labels.getOrDefault("result", "")), 1, Integer::sum))
             .audit(audit::add)
             .build();
-
-    @BeforeAll
-    static void start() throws Exception {
-        issuer = new TestIssuer();
-        reader = issuer.bearer(TokenKind.USER, "read:orbs");
-    }
-
-    @AfterAll
-    static void stop() {
-        issuer.close();
-    }
 
     static GateRequest get(String target, String... authorization) {
         return new GateRequest("GET", target, Map.of("authorization", List.of(authorization)));

@@ -9,7 +9,6 @@ import com.sun.net.httpserver.Filter;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.httpserver.GateFilter;
-import io.github.orbgate.testing.TestIssuer;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,32 +18,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The gate around the JDK's server. */
-class HttpServerTest {
-    private static final String ORBS = "/api/v1/external/orbs";
-
-    private static TestIssuer issuer;
-    private static String reader;
-
+class HttpServerTest extends WithIssuer {
     private final Map<String, Integer> counts = new ConcurrentHashMap<>();
     private final Gate gate = Gate.builder(new Handle(Engine.external()), issuer.tokens())
             .count((counter, labels) -> counts.merge(counter, 1, Integer::sum))
             .build();
-
-    @BeforeAll
-    static void start() throws Exception {
-        issuer = new TestIssuer();
-        reader = issuer.bearer(TokenKind.USER, "read:orbs");
-    }
-
-    @AfterAll
-    static void stop() {
-        issuer.close();
-    }
 
     /** A handler that shows its call. */
     private static void show(HttpExchange exchange) throws IOException {
