@@ -298,7 +298,7 @@ impl<'t> Maker<'t> {
             };
             assert_eq!(expected, right, "{target}");
         }
-        if self.table.slash && kind != Mix::Malformed && target != "/" {
+        if self.table.engine.trailing_slash() && kind != Mix::Malformed && target != "/" {
             target.push('/');
         }
         if let Mix::Query(length) = kind {

@@ -14,8 +14,6 @@ pub struct Table {
     /// The policy as people write it.
     pub yaml: String,
     pub engine: &'static Engine,
-    /// Whether every path ends in a slash: `trailing_slash: always`.
-    pub slash: bool,
     pub rows: Vec<Row>,
     /// The different path templates, parameters named by their place: `/voxies/{p1}/run`.
     pub templates: Vec<String>,
@@ -48,10 +46,9 @@ impl Table {
         };
         match name {
             "external" => Self::new(name, yaml, Engine::external()),
-            _ if name.ends_with("-slash") => Self {
-                slash: true,
-                ..Self::compiled(name, format!("trailing_slash: always\n{yaml}"))
-            },
+            _ if name.ends_with("-slash") => {
+                Self::compiled(name, format!("trailing_slash: always\n{yaml}"))
+            }
             _ => Self::compiled(name, yaml),
         }
     }
@@ -86,7 +83,6 @@ impl Table {
             name: name.to_owned(),
             yaml,
             engine,
-            slash: false,
             rows,
             templates,
             methods,
@@ -106,10 +102,9 @@ impl Table {
 
     /// The template that a path has, by the obvious way.
     pub fn template_of(&self, path: &str) -> Option<usize> {
-        let path = if self.slash {
-            without_slash(path)
-        } else {
-            path
+        let path = match self.engine.trailing_slash() {
+            true => without_slash(path),
+            false => path,
         };
         self.oracle.paths.find(path)
     }

@@ -25,7 +25,8 @@ pub(crate) enum Asked<'l> {
     Scope(Cow<'l, str>),
 }
 
-/// Which field of an access log contains the tokens' scopes, the kind of the tokens, and whether lines that can't have a token are unusable.
+/// Which field of an access log contains the tokens' scopes, the kind of the tokens, and whether lines that can't have a
+/// token are unusable.
 #[derive(Clone, Copy)]
 pub(crate) struct Tokens {
     pub(crate) field: Option<Field>,

@@ -153,7 +153,8 @@ impl<V, W> GateLayer<V, W> {
     /// policy or the [public routes](Engines::public_routes) declare that method for the path. Respond to it inside
     /// this layer, for example with `tower_http`'s `CorsLayer`. A handler that takes [`Allowed`](crate::Allowed), and a
     /// route within [`CheckDispatch`](crate::CheckDispatch), refuses it, because a router doesn't report whether the
-    /// handler is only for `OPTIONS`. Any other handler for all methods must reject `OPTIONS` itself. By default, a preflight is decided like any other request.
+    /// handler is only for `OPTIONS`. Any other handler for all methods must reject `OPTIONS` itself. By default, a
+    /// preflight is decided like any other request.
     #[must_use]
     pub fn cors_preflight(self, cors_preflight: CorsPreflight) -> Self {
         self.with(|settings| settings.rules.cors_preflight = cors_preflight)
