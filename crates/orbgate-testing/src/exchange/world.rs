@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,6 +20,8 @@ pub struct World {
     pub(crate) issuers: Issuers,
     /// The address of an issuer that is down: nothing listens there.
     pub(crate) down: String,
+    /// The client's end of a connection keeps `down` from being given to another program.
+    _reserved: (TcpListener, TcpStream),
     folder: TempDir,
     /// The end of every signed token, which no output may show.
     signed: Mutex<BTreeSet<String>>,
@@ -87,11 +89,12 @@ impl World {
             issuers.add(name, issuer);
         }
         issuers.add("down", Issuer::new("down-1", Conduct::Right));
-        // A port that no other program knows.
-        let down = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let client = TcpStream::connect(listener.local_addr()?)?;
         let world = Self {
             issuers,
-            down,
+            down: client.local_addr()?.to_string(),
+            _reserved: (listener, client),
             folder: TempDir::new()?,
             signed: Mutex::default(),
         };
