@@ -72,6 +72,13 @@ def published(session: nox.Session) -> None:
     pytest(session, "-m=published")
 
 
+@nox.session(python=NEWEST)
+def long(session: nox.Session) -> None:
+    """Tests that take long: pages in Chromium, Spark, memory over long logs, thousands of times."""
+    environment(session)
+    pytest(session, "-m=long")
+
+
 @nox.session(python=OLDEST)
 def oldest(session: nox.Session) -> None:
     """Frameworks in the oldest versions that the gate is for, in the oldest Python; `everything` has the newest of both."""
@@ -85,15 +92,20 @@ def oldest(session: nox.Session) -> None:
 @nox.session(python=NEWEST)
 def everything(session: nox.Session) -> None:
     """Types first, because they take seconds; then all tests, with these options of pytest's, and memory."""
+    environment(session)
+    types(session)
+    pytest(session, *session.posargs)
+    if shutil.which("valgrind"):
+        memory(session)
+
+
+def environment(session: nox.Session) -> None:
+    """What tests need that run in one Python."""
     installed(session)
     # Spark comes as a source archive, which holds what is compiled for Java.
     session.install("--only-binary", ":all:", "--no-binary", "pyspark", "-r", "tests/requirements-once.txt")
     if shutil.which("npm"):
         session.run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", "--prefix", "tests/axe", external=True)
-    types(session)
-    pytest(session, *session.posargs)
-    if shutil.which("valgrind"):
-        memory(session)
 
 
 def memory(session: nox.Session) -> None:

@@ -171,6 +171,7 @@ def test_a_time_that_cannot_be_told_is_absent_and_counted() -> None:
             assert unread == sum(time is None for _, time in chosen)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_arrow_reads_times_as_we_do(seed: int) -> None:
     """Columns of one form are read by Arrow, all others one by one."""

@@ -149,6 +149,7 @@ def test_no_event_has_a_token(tmp_path: Path) -> None:
     assert not [part for part in JWT.split(".") if part in text]
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     """A log eight times as long, in a process of its own each."""
     part, peaks = table(rows(10_000)), []

@@ -20,7 +20,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
-pytestmark = [pytest.mark.once, pytest.mark.browser]
+pytestmark = [pytest.mark.once, pytest.mark.long]
 
 LOOK = Path(__file__).with_name("look.html")
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
@@ -69,7 +69,7 @@ def only(font: str, folder: Path) -> dict[str, str]:
 def look(page: str, folder: Path, font: str = "DejaVu") -> tuple[list[dict[str, Any]], list[str]]:
     """What is seen in each frame, and what the browser says on its console."""
     chromium = shutil.which("chromium")
-    assert chromium is not None, "chromium is missing: apt-get install chromium, or leave it out with -m 'not browser'"
+    assert chromium is not None, "chromium is missing: apt-get install chromium, or leave it out with -m 'not long'"
     (folder / "report.html").write_text(page, encoding="utf-8")
     shutil.copy(LOOK, folder / "look.html")
     command = [

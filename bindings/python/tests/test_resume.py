@@ -354,6 +354,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureF
     capsys.readouterr()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="what /proc says")
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     """A log of 2,000 callers, and six times as many rows of them."""

@@ -27,6 +27,7 @@ from pyspark.sql.functions import col, rand  # noqa: E402
 
 pytestmark = [
     pytest.mark.once,
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 

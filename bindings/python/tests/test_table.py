@@ -478,6 +478,7 @@ def test_no_copy_is_made_of_the_answer() -> None:
     assert buffers[0] == buffers[1]
 
 
+@pytest.mark.long
 @pytest.mark.once
 def test_memory_stays_flat() -> None:
     array = TABLE.to_struct_array().combine_chunks()

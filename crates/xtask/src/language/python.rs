@@ -27,14 +27,6 @@ const PROBE: &str = "import sys, sysconfig as c; ok = sys.implementation.name ==
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         let nox = Nox::set_up(project)?;
-        let java = java::for_spark();
-        let browser = setup::apt("chromium", "chromium")?;
-        // The report's test shows a page in each of these.
-        let fonts = "fc-list -q 'Liberation Sans' && fc-list -q 'DejaVu Sans'";
-        let fonts = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(fonts);
-        let _ = fonts
-            .words("fontconfig fonts-liberation fonts-dejavu-core")
-            .run();
         for (program, name) in [("valgrind", "valgrind"), ("minisign -v", "minisign")] {
             if let StepResult::Skipped(what) = setup::apt(program, name)? {
                 skipped::note(&format!("Python's tests with {name}: {what}"))?;
@@ -48,31 +40,29 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         nox.session("tests").run()?;
         let everything = nox.session("everything");
         let everything = everything.env("ORBGATE_COMMAND", command.display().to_string());
-        let marked = match browser {
-            StepResult::Passed => "-m=not published",
-            StepResult::Skipped(_) => "-m=not published and not browser",
-        };
-        let everything = match &java {
-            Some(home) => everything.env("JAVA_HOME", home.display().to_string()),
-            None => everything,
-        };
-        let everything = everything.arg("--").arg(marked);
-        everything
-            .args(java.is_none().then_some("--ignore=tests/test_spark.py"))
-            .run()?;
-        conform("python", nox.python("everything", CONFORMANCE))?;
-        let without = "the tests with Spark: Java 17 or 21 is missing";
-        java.map_or(Err(missing(without.to_owned())), |_| browser.needed())
+        let everything = everything.arg("--").arg("-m=not published and not long");
+        everything.run()?;
+        conform("python", nox.python("everything", CONFORMANCE))
     })
 }
 
-/// The wheel of a release: all tests in every Python but the newest, the oldest frameworks, size and speed.
+/// The wheel of a release: all tests in every Python but the newest, the oldest frameworks, size, speed, and the long tests.
 pub(crate) fn others(project: &Project) -> Result<StepResult> {
     step(|| {
         let nox = Nox::set_up(project)?;
+        setup::apt("chromium", "chromium")?.needed()?;
+        // The report's test shows a page in each of these.
+        let fonts = "fc-list -q 'Liberation Sans' && fc-list -q 'DejaVu Sans'";
+        let fonts = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(fonts);
+        let _ = fonts
+            .words("fontconfig fonts-liberation fonts-dejavu-core")
+            .run();
+        let without = || missing("the tests with Spark: Java 17 or 21 is missing".to_owned());
+        let java = java::for_spark().ok_or_else(without)?;
         nox.wheel(project, Profile::Release)?;
-        nox.session("tests oldest published")
+        nox.session("tests oldest published long")
             .words("-- every")
+            .env("JAVA_HOME", java.display().to_string())
             .run()
     })
 }

@@ -48,7 +48,7 @@ pub(crate) enum Step {
     Portable,
     /// The core decides correctly as WebAssembly, with its vectors
     Wasm,
-    /// Real proxies pass only allowed requests: nginx, HAProxy, Caddy, Traefik, Envoy before a backend
+    /// Real proxies pass only allowed requests: nginx, HAProxy, Caddy, Traefik before a backend
     Gateway,
     /// Every language's gate gives the same answers to the same requests, over real sockets; all of them in its first framework
     Gates,
@@ -72,10 +72,12 @@ pub(crate) enum Step {
     Deny,
     /// Every language's gate in each framework gives the same answers to all requests
     Frameworks,
-    /// The Python wheel of a release: all tests in every Python but the newest; its size and its speed
+    /// The Python wheel of a release: all tests in every Python but the newest; its size and its speed; the report in a browser, Spark and other long tests
     Pythons,
     /// The Go package over the C library under the race detector; its builds for other systems
     Race,
+    /// Envoy passes only allowed requests, as `gateway` shows of the other proxies
+    Envoy,
     /// The gateway decides with the tokens of a real Keycloak, from its discovery document to a change of its keys
     Keycloak,
     /// The explorer in a real browser: the cases, hostile targets, links, `orbgate explore`; axe-core, light and dark
@@ -139,6 +141,7 @@ impl Step {
             Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
             Self::Frameworks
             | Self::Deny
+            | Self::Envoy
             | Self::Keycloak
             | Self::Explorer
             | Self::Soak
@@ -151,7 +154,7 @@ impl Step {
             Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => {
                 Lane::Languages
             }
-            Self::Gateway | Self::Gates | Self::Frameworks => Lane::Quiet,
+            Self::Gateway | Self::Envoy | Self::Gates | Self::Frameworks => Lane::Quiet,
             Self::Mutants | Self::Soak | Self::Pythons | Self::Explorer => Lane::Quiet,
             _ => Lane::Cargo,
         }
@@ -212,6 +215,7 @@ impl Step {
             ],
             Self::Pythons => &["bindings/python", "crates/orbgate-python"],
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
+            Self::Envoy => &["crates/orbgate-gateway", "examples/gateway"],
             Self::Keycloak => &["crates/orbgate-gateway", "crates/orbgate-token/src"],
             Self::Explorer => &[
                 "explorer",
@@ -296,21 +300,8 @@ impl Step {
             Self::Msrv => msrv::run(project),
             Self::Embed => step(|| all(&["bash crates/xtask/embed/run.sh"])),
             Self::C => c::run(project),
-            Self::Gateway => step(|| {
-                // nginx has no `--version`. Each test skips its own proxy if it is missing.
-                let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
-                setup::apt(both, "nginx haproxy")?;
-                setup::apt("python3 -m pip", "python3-pip")?;
-                setup::apt("systemd-analyze", "systemd")?;
-                setup::apt("systemd-analyze --version", "systemd")?;
-                // Each test mostly waits. The quick start uses the command.
-                all(&[
-                    COMMAND,
-                    &format!(
-                        "cargo test {WORKSPACE} --test gateway -- --ignored --skip keycloak:: --test-threads 6"
-                    ),
-                ])
-            }),
+            Self::Gateway => step(|| proxies("--skip envoy --skip keycloak::")),
+            Self::Envoy => step(|| proxies("envoy")),
             Self::Install => install::check(project),
             Self::Conformance => conformance::run(project),
             Self::Instructions => instructions::check("x86-64"),
@@ -372,6 +363,19 @@ impl Step {
 
 /// With these features, programs and examples are those that `tests` has built.
 const WORKSPACE: &str = "--workspace --all-features";
+
+/// The gateway behind real proxies: the tests that these names choose.
+fn proxies(names: &str) -> Result<()> {
+    // nginx has no `--version`. Each test skips its own proxy if it is missing.
+    let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
+    setup::apt(both, "nginx haproxy")?;
+    setup::apt("python3 -m pip", "python3-pip")?;
+    setup::apt("systemd-analyze", "systemd")?;
+    setup::apt("systemd-analyze --version", "systemd")?;
+    // Each test mostly waits. The quick start uses the command.
+    let tests = format!("cargo test {WORKSPACE} --test gateway -- --ignored --test-threads 6");
+    all(&[COMMAND, &format!("{tests} {names}")])
+}
 
 /// The gate of every language.
 fn gates(options: &str) -> Result<()> {
