@@ -17,5 +17,6 @@ mod operation;
 mod probe;
 mod proxies;
 mod questions;
+mod reload;
 mod remembered;
 mod support;

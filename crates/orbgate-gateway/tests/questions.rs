@@ -12,16 +12,16 @@ use std::time::Instant;
 use crate::support::wire::{Answer, ask, request};
 use crate::support::{Gateway, Issuer, PROMISED, folder, free_port};
 
-const ORBS: &str = "/api/v1/external/orbs";
+pub(super) const ORBS: &str = "/api/v1/external/orbs";
 
 /// A gateway with a listener of each mode, and their addresses.
-fn gateway(name: &str, issuer: &Issuer, more: &str) -> (Gateway, [String; 3]) {
+pub(super) fn gateway(name: &str, issuer: &Issuer, more: &str) -> (Gateway, [String; 3]) {
     let addresses = [(); 3].map(|()| format!("127.0.0.1:{}", free_port()));
     let gateway = Gateway::start(folder(name), issuer, &config(&addresses, "127.0.0.1", more));
     (gateway, addresses)
 }
 
-fn config(addresses: &[String; 3], trusted: &str, more: &str) -> String {
+pub(super) fn config(addresses: &[String; 3], trusted: &str, more: &str) -> String {
     let modes = ["nginx", "forward_auth", "envoy_http"];
     let listener = |(mode, address): (&str, &String)| {
         format!("  - {{ mode: {mode}, listen: {address}, trusted_proxies: [{trusted}] }}\n")
@@ -31,7 +31,7 @@ fn config(addresses: &[String; 3], trusted: &str, more: &str) -> String {
 }
 
 /// A question of each mode.
-fn questions(method: &str, target: &str, headers: &[(&str, &str)]) -> [Vec<u8>; 3] {
+pub(super) fn questions(method: &str, target: &str, headers: &[(&str, &str)]) -> [Vec<u8>; 3] {
     let with = |own: [(&'static str, &str); 2]| {
         let all = own
             .iter()
@@ -46,7 +46,7 @@ fn questions(method: &str, target: &str, headers: &[(&str, &str)]) -> [Vec<u8>; 
     ]
 }
 
-fn bearer(token: &str) -> String {
+pub(super) fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
@@ -407,317 +407,4 @@ fn a_new_issuer_that_is_slow_delays_nobody() {
     assert_eq!(ask(&address, &question).status, 200);
     issuer.stall(false);
     slow.stall(false);
-}
-
-#[test]
-fn a_new_configuration_is_taken_whole_or_not_at_all() {
-    let issuer = Issuer::start();
-    let (mut gateway, addresses) = gateway("reload", &issuer, "");
-    let right = issuer.bearer();
-    let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);
-    let loads =
-        |gateway: &Gateway, result| gateway.counted(&["orbgate_gateway_loads_total", result]);
-    let until = |gateway: &mut Gateway, result: &str, count: u64| {
-        let admin = gateway.admin.clone();
-        let line = format!("orbgate_gateway_loads_total{{result=\"{result}\"}} {count}\n");
-        let scrape = b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-        gateway
-            .running
-            .until(&line, |_| ask(&admin, scrape).body.contains(&line));
-    };
-
-    gateway.rewrite(&config(&addresses, "127.0.0.1", "headers: X-Acme-\n"));
-    gateway.running.signal("HUP");
-    until(&mut gateway, "loaded", 1);
-    let answer = ask(&addresses[0], &question);
-    assert_eq!(
-        (answer.status, answer.header("x-acme-scope")),
-        (200, "read:orbs")
-    );
-    assert_eq!(answer.header("x-orb-scope"), "");
-
-    // A file that has errors, by itself, after it has rested.
-    gateway.rewrite(&config(&addresses, "127.0.0.1", "headers: Acme\n"));
-    until(&mut gateway, "refused", 1);
-    gateway.running.until("it is said", |running| {
-        let error = "gateway.yaml:8:10: `Acme` is no prefix of headers";
-        running.said().contains(error)
-    });
-    assert_eq!(
-        ask(&addresses[0], &question).header("x-acme-scope"),
-        "read:orbs"
-    );
-
-    // Another address to listen at takes a restart.
-    let mut moved = addresses.clone();
-    moved[0] = format!("127.0.0.1:{}", free_port());
-    gateway.rewrite(&config(&moved, "127.0.0.1", ""));
-    gateway.running.signal("HUP");
-    until(&mut gateway, "refused", 2);
-    gateway.running.until("it is said", |running| {
-        let moved = "`listeners` has changed, which takes a restart";
-        running.said().contains(moved)
-    });
-
-    // So do limits, and that hides neither of them, nor an error of another file.
-    let tokens = gateway.folder.join("tokens.yaml");
-    fs::write(&tokens, "orbgate_token: 2\n").unwrap();
-    gateway.rewrite(&config(&moved, "127.0.0.1", "limits: { questions: 7 }\n"));
-    gateway.running.signal("HUP");
-    until(&mut gateway, "refused", 3);
-    gateway.running.until("it is said", |running| {
-        let said = running.said();
-        let moved = "`listeners`, `limits` have changed, which takes a restart";
-        said.contains(moved) && said.contains("tokens.yaml:1:16: ")
-    });
-    fs::write(&tokens, issuer.tokens_yaml()).unwrap();
-
-    // Who may ask does not.
-    gateway.rewrite(&config(&addresses, "127.0.0.9", ""));
-    gateway.running.signal("HUP");
-    until(&mut gateway, "loaded", 2);
-    assert_eq!(ask(&addresses[0], &question), Answer::default());
-
-    // Another issuer's tokens count from now on, and the former's no longer.
-    let other = Issuer::start();
-    fs::write(gateway.folder.join("tokens.yaml"), other.tokens_yaml()).unwrap();
-    gateway.rewrite(&config(&addresses, "127.0.0.1", ""));
-    gateway.running.signal("HUP");
-    until(&mut gateway, "loaded", 3);
-    assert_eq!(ask(&addresses[0], &question).status, 401);
-    let new = bearer(&other.token("user", "read:orbs"));
-    let [question, ..] = questions("GET", ORBS, &[("Authorization", &new)]);
-    assert_eq!(ask(&addresses[0], &question).status, 200);
-    assert_eq!(loads(&gateway, "refused"), 3);
-}
-
-#[test]
-fn an_operator_is_told_why_nothing_new_counts() {
-    let issuer = Issuer::start();
-    let folder = folder("told");
-    let policy = folder.join("policy.yaml");
-    let text = concat!(
-        "orbgate: 1\napis:\n  a:\n    base_path: /api/v1/external\n    scopes:\n      ",
-        "read:orbs: { permits: reads, orbs: false, routes: [GET /orbs] }\n"
-    );
-    fs::write(&policy, text).unwrap();
-    let address = format!("127.0.0.1:{}", free_port());
-    let config = format!(
-        "policy: policy.yaml\nlisteners:\n  - {{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}\n"
-    );
-    let mut gateway = Gateway::start(folder, &issuer, &config);
-    let question = issuer.question(&[]);
-    let said = |gateway: &mut Gateway, words: &str, times: usize| {
-        gateway.running.until(words, |running| {
-            running.said().matches(words).count() >= times
-        });
-    };
-    assert_eq!(ask(&address, &question).status, 200);
-
-    // The signal is for the policy, too: each time it says what is wrong, and in which file.
-    fs::write(&policy, text.replace("orbs: false", "orbs: flase")).unwrap();
-    for times in 1..4 {
-        gateway.running.signal("HUP");
-        said(&mut gateway, "policy refused, the former stays: 6:", times);
-    }
-    assert!(gateway.running.said().contains("policy.yaml"));
-    assert_eq!(ask(&address, &question).status, 200);
-    fs::write(&policy, text.replace("/orbs]", "/voxies]")).unwrap();
-    gateway.running.signal("HUP");
-    gateway
-        .running
-        .until("the new policy", |_| ask(&address, &question).status == 403);
-    fs::write(&policy, text).unwrap();
-
-    // Without keys everybody is denied: that is said, with its reason, and that it is over.
-    let tokens = gateway.folder.join("tokens.yaml");
-    let right = issuer.tokens_yaml();
-    let (head, rest) = right.split_once("jwks_uri: ").unwrap();
-    let (_, rest) = rest.split_once('\n').unwrap();
-    let nobody = free_port();
-    let wrong = format!("{head}jwks_uri: http://127.0.0.1:{nobody}/jwks\n{rest}");
-    fs::write(&tokens, wrong).unwrap();
-    gateway.running.signal("HUP");
-    said(&mut gateway, "keys cannot be fetched: ", 1);
-    assert_eq!(ask(&address, &question).status, 401);
-    fs::write(&tokens, &right).unwrap();
-    gateway.running.signal("HUP");
-    gateway
-        .running
-        .until("keys again", |_| ask(&address, &question).status == 200);
-}
-
-#[test]
-fn wrong_arguments_are_named_and_their_order_is_free() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/gateway/gateway.yaml"
-    );
-    let ran = |arguments: &[&str]| {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let program = program.args(arguments).env_remove("ORBGATE_TOKEN");
-        let output = program.output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (
-            output.status.code(),
-            said.lines().next().unwrap().to_owned(),
-        )
-    };
-    let wrong: [(&[&str], &str); 8] = [
-        (&[], "`--config FILE` is missing"),
-        (&["--confg", file], "unknown argument `--confg`"),
-        (&["--check"], "`--config FILE` is missing"),
-        (&["--config"], "`--config` needs a file"),
-        (
-            &["--config", file, "--config", file],
-            "`--config` is there twice",
-        ),
-        (
-            &[
-                "--probe",
-                "localhost:8080",
-                "127.0.0.1:3000",
-                "--config",
-                file,
-            ],
-            "`--probe` needs two IP addresses with their ports, not `localhost:8080`",
-        ),
-        (
-            &["--probe", "127.0.0.1:1", "127.0.0.1:2", "--config", file],
-            "`--probe` needs a token in ORBGATE_TOKEN",
-        ),
-        (
-            &[
-                "--probe",
-                "127.0.0.1:1",
-                "127.0.0.1:2",
-                "--config",
-                file,
-                "--check",
-            ],
-            "`--check` and `--probe` can't be used together",
-        ),
-    ];
-    for (arguments, why) in wrong {
-        let expected = (Some(2), format!("orbgate-gateway: {why}"));
-        assert_eq!(ran(arguments), expected, "{arguments:?}");
-    }
-    let nobody = format!("127.0.0.1:{}", free_port());
-    let mut probe = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-    let probe = probe.args(["--probe", &nobody, "127.0.0.1:0", "--config", file]);
-    let output = probe.env("ORBGATE_TOKEN", "x").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(
-        said.starts_with(&format!("no proxy listens at {nobody}: ")),
-        "{said}"
-    );
-
-    let right = (Some(0), format!("{file}: nothing is wrong"));
-    assert_eq!(ran(&["--config", file, "--check"]), right);
-    assert_eq!(ran(&["--check", "--config", file]), right);
-    assert!(ran(&["-h"]).1.starts_with("usage: "));
-    let version = ran(&["-V"]).1;
-    assert!(version.ends_with(env!("CARGO_PKG_VERSION")), "{version}");
-}
-
-#[test]
-fn a_configuration_with_errors_does_not_start() {
-    let folder = folder("start");
-    fs::write(
-        folder.join("gateway.yaml"),
-        "orbgate_gateway: 1\ntokens: t.yaml\nlisteners: []\n",
-    )
-    .unwrap();
-    for arguments in [&["--check", "--config"][..], &["--config"]] {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let output = program
-            .args(arguments)
-            .arg(folder.join("gateway.yaml"))
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            said.ends_with("gateway.yaml:3:12: there must be a listener\n"),
-            "{said}"
-        );
-    }
-}
-
-#[test]
-fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
-    let folder = folder("look");
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-    let look = || {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let program = program.args(["--check", "--config", "gateway.yaml"]);
-        let output = program.current_dir(&folder).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.success(), said.is_empty(), "{said}");
-        said.lines().map(str::to_owned).collect::<Vec<_>>()
-    };
-    let config = |audit: &str, tls: &str| {
-        let text = format!(
-            "orbgate_gateway: 1\npolicy: policy.yaml\ntokens: tokens.yaml\naudit: {audit}\nlisteners:\n  \
-             - {{ mode: nginx, listen: unix:/a{tls} }}\n"
-        );
-        write("gateway.yaml", &text);
-    };
-    config(
-        "none/audit.jsonl",
-        ", tls: { certificate: no.pem, key: no.key }",
-    );
-    write("tokens.yaml", "orbgate_token: 2\nissuers: []\n");
-    write(
-        "policy.yaml",
-        "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes:\n      b: { orbs: no }\n",
-    );
-    let said = look();
-    let expected = [
-        "no.pem: No such file",
-        "no.key: No such file",
-        "tokens.yaml:1:16: ",
-        "tokens.yaml:2:10: ",
-        "policy.yaml:6:7: ",
-        "policy.yaml:6:18: ",
-        "the audit none/audit.jsonl: No such file",
-    ];
-    let missed: Vec<_> = expected
-        .iter()
-        .filter(|start| !said.iter().any(|line| line.starts_with(**start)))
-        .collect();
-    assert!(missed.is_empty(), "{missed:?}\n{said:#?}");
-    // Each line has the name of its file.
-    assert!(said.iter().all(|line| line.contains('.')), "{said:#?}");
-
-    let issuer = Issuer::start();
-    write("tokens.yaml", &issuer.tokens_yaml());
-    config("audit.jsonl", "");
-    let text = include_str!(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../policy/external.yaml"
-    ));
-    write("policy.yaml", text);
-    assert_eq!(look(), Vec::<String>::new());
-    assert!(!folder.join("audit.jsonl").exists());
-    config("'.'", "");
-    let said = look();
-    let [line] = &*said else { panic!("{said:?}") };
-    assert!(line.starts_with("the audit .: "), "{line}");
-}
-
-#[test]
-fn the_configuration_that_is_shipped_is_one() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/gateway/gateway.yaml"
-    );
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-    let output = program
-        .args(["--check", "--config", file])
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-    assert!(output.status.success());
 }

@@ -3,24 +3,11 @@ package gate_test
 import (
 	"bytes"
 	"context"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
-	"maps"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,205 +18,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
-
-const orbs = "/api/v1/external/orbs"
-
-// An issuer with a real server and keys of every kind.
-type issuer struct {
-	*httptest.Server
-	mutex   sync.Mutex
-	signers map[string]signer
-	fetches atomic.Int32
-	// Instead of the keys, where it is set.
-	answer func(http.ResponseWriter)
-}
-
-type signer struct {
-	algorithm string
-	key       crypto.Signer
-}
-
-func newIssuer(t *testing.T) *issuer {
-	t.Helper()
-	made := func(key crypto.Signer, err error) crypto.Signer {
-		if err != nil {
-			t.Fatal(err)
-		}
-		return key
-	}
-	rsaKey := made(rsa.GenerateKey(rand.Reader, 2048))
-	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	i := &issuer{signers: map[string]signer{
-		"rsa": {"RS256", rsaKey},
-		"ec":  {"ES256", made(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))},
-		"384": {"ES384", made(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))},
-		"521": {"ES512", made(ecdsa.GenerateKey(elliptic.P521(), rand.Reader))},
-		"ed":  {"EdDSA", made(edwards, err)},
-		"pss": {"PS512", made(rsa.GenerateKey(rand.Reader, 2048))},
-		"512": {"RS512", made(rsa.GenerateKey(rand.Reader, 3072))},
-	}}
-	i.Server = httptest.NewServer(http.HandlerFunc(i.serve))
-	t.Cleanup(i.Close)
-	return i
-}
-
-func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
-	i.fetches.Add(1)
-	i.mutex.Lock()
-	answer, signers := i.answer, maps.Clone(i.signers)
-	i.mutex.Unlock()
-	if answer != nil {
-		answer(w)
-		return
-	}
-	if r.URL.Path == "/.well-known/openid-configuration" {
-		json.NewEncoder(w).Encode(map[string]string{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
-		return
-	}
-	var keys []map[string]string
-	for kid, signer := range signers {
-		keys = append(keys, jwk(kid, signer))
-	}
-	w.Header().Set("Cache-Control", "max-age=600")
-	json.NewEncoder(w).Encode(map[string]any{"keys": keys})
-}
-
-func jwk(kid string, of signer) map[string]string {
-	members := map[string]string{"kid": kid, "alg": of.algorithm, "use": "sig"}
-	switch key := of.key.Public().(type) {
-	case *rsa.PublicKey:
-		members["kty"], members["n"], members["e"] = "RSA", text(key.N.Bytes()), text(big.NewInt(int64(key.E)).Bytes())
-	case *ecdsa.PublicKey:
-		size := (key.Params().BitSize + 7) / 8
-		members["kty"], members["crv"] = "EC", key.Params().Name
-		members["x"], members["y"] = text(key.X.FillBytes(make([]byte, size))), text(key.Y.FillBytes(make([]byte, size)))
-	case ed25519.PublicKey:
-		members["kty"], members["crv"], members["x"] = "OKP", "Ed25519", text(key)
-	}
-	return members
-}
-
-func text(bytes []byte) string { return base64.RawURLEncoding.EncodeToString(bytes) }
-
-// A token that is right, but for what is changed.
-func (i *issuer) token(t *testing.T, kid string, change map[string]any) string {
-	t.Helper()
-	now := time.Now().Unix()
-	claims := map[string]any{
-		"iss": i.URL, "aud": "api", "sub": "me", "client_id": "app", "iat": now, "exp": now + 600, "scope": "read:orbs", "token_kind": "user",
-	}
-	maps.Copy(claims, change)
-	return sign(t, i.signers[kid], map[string]string{"alg": i.signers[kid].algorithm, "kid": kid, "typ": "at+jwt"}, claims)
-}
-
-func sign(t *testing.T, with signer, header map[string]string, claims map[string]any) string {
-	t.Helper()
-	part := func(of any) string {
-		bytes, err := json.Marshal(of)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text(bytes)
-	}
-	signed := part(header) + "." + part(claims)
-	var options crypto.SignerOpts = map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}[with.algorithm[2:]]
-	digest := []byte(signed)
-	if options.HashFunc() != 0 {
-		hasher := options.HashFunc().New()
-		hasher.Write(digest)
-		digest = hasher.Sum(nil)
-	}
-	if with.algorithm[0] == 'P' {
-		options = &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: options.HashFunc()}
-	}
-	var signature []byte
-	var err error
-	if key, is := with.key.(*ecdsa.PrivateKey); is {
-		var r, s *big.Int
-		r, s, err = ecdsa.Sign(rand.Reader, key, digest)
-		size := (key.Params().BitSize + 7) / 8
-		signature = append(r.FillBytes(make([]byte, size)), s.FillBytes(make([]byte, size))...)
-	} else {
-		signature, err = with.key.Sign(rand.Reader, digest, options)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed + "." + text(signature)
-}
-
-func (i *issuer) tokens() string {
-	return fmt.Sprintf("orbgate_token: 1\nissuers:\n  - issuer: %s\n    audience: api\n"+
-		"    algorithms: [RS256, RS512, PS512, ES256, ES384, ES512, EdDSA]\n"+
-		"    kind: { user: [{ claim: token_kind, equals: user }], organisation: [{ claim: token_kind, equals: organisation }] }\n", i.URL)
-}
-
-func newGate(t *testing.T, i *issuer, config gate.Config) *gate.Gate {
-	t.Helper()
-	if config.Policy == nil {
-		engine, err := orbgate.External()
-		if err != nil {
-			t.Fatal(err)
-		}
-		config.Policy = orbgate.NewHandle(engine)
-		engine.Close()
-	}
-	config.Tokens = i.tokens()
-	if config.Logger == nil {
-		config.Logger = slog.New(slog.DiscardHandler)
-	}
-	made, err := gate.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { made.Close() })
-	return made
-}
-
-// A service that says what it knows of its call.
-func service(w http.ResponseWriter, r *http.Request) {
-	call, found := gate.From(r.Context())
-	fmt.Fprint(w, call.Decision.Scope(), " ", call.Token.Kind, " ", call.Token.Subject, " ", found)
-}
-
-type answer struct {
-	status                 int
-	challenge, allow, body string
-}
-
-// Over a real socket, with the request line as it is written.
-func call(t *testing.T, server *httptest.Server, method, target string, headers ...string) answer {
-	t.Helper()
-	request, err := http.NewRequest(method, server.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.URL.Opaque = target
-	for _, header := range headers {
-		name, value, _ := strings.Cut(header, ": ")
-		request.Header.Add(name, value)
-	}
-	response, err := server.Client().Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if response.StatusCode != 200 && response.Header.Get("Content-Type") != "" {
-		t.Errorf("%s %s: a denial has a content type", method, target)
-	}
-	return answer{response.StatusCode, response.Header.Get("WWW-Authenticate"), response.Header.Get("Allow"), string(body)}
-}
-
-func bearer(token string) string { return "Authorization: Bearer " + token }
 
 func TestARequestIsAnswered(t *testing.T) {
 	i := newIssuer(t)
@@ -301,11 +93,16 @@ func TestARequestIsAnswered(t *testing.T) {
 // A writer, a handler of logs and a transport that fail.
 type broken struct{ logged *atomic.Int32 }
 
-func (broken) Write([]byte) (int, error)                       { panic("the disk is full") }
+func (broken) Write([]byte) (int, error) { panic("the disk is full") }
+
 func (broken) RoundTrip(*http.Request) (*http.Response, error) { panic("no way") }
-func (broken) Enabled(context.Context, slog.Level) bool        { return true }
-func (b broken) WithAttrs([]slog.Attr) slog.Handler            { return b }
-func (b broken) WithGroup(string) slog.Handler                 { return b }
+
+func (broken) Enabled(context.Context, slog.Level) bool { return true }
+
+func (b broken) WithAttrs([]slog.Attr) slog.Handler { return b }
+
+func (b broken) WithGroup(string) slog.Handler { return b }
+
 func (b broken) Handle(context.Context, slog.Record) error {
 	b.logged.Add(1)
 	panic("the disk is full")
@@ -397,80 +194,6 @@ func TestABodyAllowsBonusOrbs(t *testing.T) {
 	}
 }
 
-func TestOnlyAWholePolicyIsReloaded(t *testing.T) {
-	i := newIssuer(t)
-	var results []string
-	protect := newGate(t, i, gate.Config{Count: func(name string, labels ...gate.Label) {
-		if name == "orbgate_policy_loads_total" && labels[0].Name == "result" {
-			results = append(results, labels[0].Value)
-		}
-	}})
-	request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "rsa", nil)}}
-	file := filepath.Join(t.TempDir(), "policy.yaml")
-	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: [GET /a] } } } }\n"
-	if err := protect.Reload(file); !errors.Is(err, orbgate.ErrIO) || !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	for _, text := range []string{"orbgate: 2\n...\n", policy} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := protect.Reload(file); !errors.Is(err, orbgate.ErrInvalidPolicy) || !protect.Ask(t.Context(), request).IsAllow() {
-			t.Error(err)
-		}
-	}
-	if err := os.WriteFile(file, []byte(policy+"...\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := protect.Reload(file); err != nil || protect.Ask(t.Context(), request).Status != 404 {
-		t.Error(err)
-	}
-	if !slices.Equal(results, []string{"unreadable", "refused", "unfinished", "loaded"}) {
-		t.Error(results)
-	}
-}
-
-func TestEveryAlgorithmIsChecked(t *testing.T) {
-	i := newIssuer(t)
-	protect := newGate(t, i, gate.Config{})
-	other := newIssuer(t)
-	for kid := range i.signers {
-		ask := func(token string) gate.Answer {
-			return protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
-		}
-		token := i.token(t, kid, nil)
-		hash := sha256.Sum256([]byte(token))
-		if answer := ask(token); !answer.IsAllow() || answer.Token.Client != "app" || answer.Token.Issuer != i.URL {
-			t.Errorf("%s: %+v", kid, answer)
-		} else if answer.Token.Fingerprint != hex.EncodeToString(hash[:8]) {
-			t.Errorf("%s: the token is called %s", kid, answer.Token.Fingerprint)
-		}
-		if answer := ask(other.token(t, kid, map[string]any{"iss": i.URL})); answer.Refused != "signature" || answer.Token != nil {
-			t.Errorf("%s, forged: %+v", kid, answer)
-		}
-	}
-}
-
-// RFC 7518 §3.5: the salt is as long as the hash.
-func TestASignatureWithAnotherSaltLengthIsRefused(t *testing.T) {
-	i := newIssuer(t)
-	protect := newGate(t, i, gate.Config{})
-	token := i.token(t, "pss", nil)
-	signed := token[:strings.LastIndex(token, ".")]
-	digest := sha512.Sum512([]byte(signed))
-	// The last is the longest that the key has room for.
-	for length, refused := range map[int]string{64: "", 1: "signature", 32: "signature", 63: "signature", 65: "signature", 190: "signature"} {
-		signature, err := rsa.SignPSS(rand.Reader, i.signers["pss"].key.(*rsa.PrivateKey), crypto.SHA512, digest[:], &rsa.PSSOptions{SaltLength: length})
-		if err != nil {
-			t.Fatal(err)
-		}
-		request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + signed + "." + text(signature)}}
-		if answer := protect.Ask(t.Context(), request); answer.Refused != refused || answer.IsAllow() != (refused == "") {
-			t.Errorf("%d: %+v", length, answer)
-		}
-	}
-}
-
 // More of them than an instance of the engine has room for.
 func TestARequestMayHaveManyHeaders(t *testing.T) {
 	i := newIssuer(t)
@@ -495,108 +218,6 @@ func TestARequestMayHaveManyHeaders(t *testing.T) {
 	names[9_999] = "x-http-method-override"
 	if reason := protect.Ask(t.Context(), request).Decision.Reason(); reason != orbgate.ReasonMalformedRequest {
 		t.Error(reason)
-	}
-}
-
-func TestKeysAreFetchedOnceForAll(t *testing.T) {
-	i := newIssuer(t)
-	protect := newGate(t, i, gate.Config{})
-	token := "Bearer " + i.token(t, "ec", nil)
-	var asking sync.WaitGroup
-	for range 16 {
-		asking.Add(1)
-		go func() {
-			defer asking.Done()
-			for range 20 {
-				if answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{token}}); !answer.IsAllow() {
-					t.Errorf("%+v", answer)
-				}
-			}
-		}()
-	}
-	asking.Wait()
-	if fetches := i.fetches.Load(); fetches != 2 {
-		t.Errorf("%d fetches, and not discovery and keys", fetches)
-	}
-	// A new key is found, and one that is revoked is not used.
-	_, key, _ := ed25519.GenerateKey(rand.Reader)
-	i.mutex.Lock()
-	i.signers["new"] = signer{"EdDSA", key}
-	i.mutex.Unlock()
-	ask := func(kid string) string {
-		answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, kid, nil)}})
-		return answer.Refused
-	}
-	if refused := ask("new"); refused != "" {
-		t.Error(refused)
-	}
-	if err := protect.Revoke(i.URL, "new"); err != nil || ask("new") != "key_revoked" {
-		t.Error(err)
-	}
-	if err := protect.Forget(i.URL); err != nil || ask("ec") != "" {
-		t.Error(err)
-	}
-	if !errors.Is(protect.Revoke("nobody", "x"), orbgate.ErrNotFound) || !errors.Is(protect.Forget("nobody"), orbgate.ErrNotFound) {
-		t.Error("an unknown issuer is known")
-	}
-	if status := protect.Status(); len(status) != 1 || status[0].Keys != len(i.signers)-1 || status[0].Failure != "" {
-		t.Errorf("%+v", status)
-	}
-}
-
-func TestAnIssuerThatFailsIsADenial(t *testing.T) {
-	for name, answer := range map[string]func(http.ResponseWriter){
-		"500":      func(w http.ResponseWriter) { w.WriteHeader(500) },
-		"redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/keys"); w.WriteHeader(302) },
-		"huge":     func(w http.ResponseWriter) { w.Write(bytes.Repeat([]byte(" "), 300_000)) },
-		"lies": func(w http.ResponseWriter) {
-			io.WriteString(w, `{"issuer":"https://other","jwks_uri":"https://other/keys"}`)
-		},
-		"broken": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
-	} {
-		i := newIssuer(t)
-		i.answer = answer
-		protect := newGate(t, i, gate.Config{})
-		found := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}})
-		if found.HTTPStatus() != 401 || found.Refused != "no_keys" || i.fetches.Load() != 1 {
-			t.Errorf("%s: %+v after %d fetches", name, found, i.fetches.Load())
-		}
-		if err := protect.Warm(t.Context()); err == nil || !strings.Contains(err.Error(), i.URL) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestACallerMayGoAwayAndAGateMayBeClosed(t *testing.T) {
-	i := newIssuer(t)
-	release := make(chan struct{})
-	i.answer = func(http.ResponseWriter) { <-release }
-	protect := newGate(t, i, gate.Config{})
-	request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if answer := protect.Ask(ctx, request); !errors.Is(answer.Err, context.DeadlineExceeded) || answer.HTTPStatus() != 403 {
-		t.Errorf("%+v", answer)
-	}
-	var asking sync.WaitGroup
-	for range 4 {
-		asking.Add(1)
-		go func() {
-			defer asking.Done()
-			if answer := protect.Ask(context.Background(), request); answer.IsAllow() {
-				t.Errorf("%+v", answer)
-			}
-		}()
-	}
-	time.Sleep(10 * time.Millisecond)
-	protect.Close()
-	asking.Wait()
-	close(release)
-	if answer := protect.Ask(t.Context(), request); !errors.Is(answer.Err, orbgate.ErrClosed) || answer.IsAllow() {
-		t.Errorf("%+v", answer)
-	}
-	if (gate.Answer{}).IsAllow() || (gate.Answer{}).HTTPStatus() != 403 {
-		t.Error("an answer that was never given allows")
 	}
 }
 
@@ -664,116 +285,6 @@ func TestAPublicRouteNeedsNoToken(t *testing.T) {
 	config.Policy, config.Tokens = orbgate.NewHandle(engine), i.tokens()
 	if _, err := gate.New(config); err == nil || !strings.Contains(err.Error(), "fits the same paths") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestAPolicyIsReplaced(t *testing.T) {
-	i := newIssuer(t)
-	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"
-	handle := new(orbgate.Handle)
-	protect := newGate(t, i, gate.Config{Policy: handle})
-	request := gate.Request{Method: "GET", Target: "/a", Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
-	if answer := protect.Ask(t.Context(), request); answer.IsAllow() || answer.Err == nil {
-		t.Errorf("without a policy: %+v", answer)
-	}
-	for _, row := range []struct {
-		scope  string
-		status int
-	}{{"read:orbs", 0}, {"write:a", 403}, {"read:orbs", 0}} {
-		engine, err := orbgate.FromYAML(fmt.Sprintf(policy, row.scope))
-		if err != nil {
-			t.Fatal(err)
-		}
-		handle.Store(engine)
-		engine.Close()
-		if answer := protect.Ask(t.Context(), request); answer.HTTPStatus() != row.status || answer.Decision.Scope() != row.scope {
-			t.Errorf("%s: %+v", row.scope, answer)
-		}
-	}
-}
-
-// How many tokens may wait for keys is bounded, so a caller that goes away must give up its slot.
-func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
-	i := newIssuer(t)
-	protect := newGate(t, i, gate.Config{})
-	good := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
-	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
-		t.Fatalf("%+v", answer)
-	}
-	asked, answers := make(chan struct{}, 1), make(chan struct{})
-	answer := sync.OnceFunc(func() { close(answers) })
-	defer answer()
-	i.mutex.Lock()
-	i.answer = func(w http.ResponseWriter) {
-		asked <- struct{}{}
-		<-answers
-		json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
-	}
-	i.signers["late"] = i.signers["ed"]
-	i.mutex.Unlock()
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	for at := range 1_100 {
-		token := sign(t, i.signers["ed"], map[string]string{"alg": "EdDSA", "kid": fmt.Sprint("forged-", at), "typ": "at+jwt"}, map[string]any{"iss": i.URL})
-		answer := protect.Ask(gone, gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
-		if !errors.Is(answer.Err, context.Canceled) || answer.IsAllow() {
-			t.Fatalf("%d: %+v", at, answer)
-		}
-	}
-	<-asked
-	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
-		t.Errorf("with a key that is there: %+v", answer)
-	}
-	late := make(chan gate.Answer)
-	go func() {
-		late <- protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "late", nil)}})
-	}()
-	i.mutex.Lock()
-	i.answer = nil
-	i.mutex.Unlock()
-	answer()
-	if answer := <-late; !answer.IsAllow() {
-		t.Errorf("with the issuer's new key: %+v", answer)
-	}
-}
-
-// A request that waits for keys is decided by the policy that is in force when they come.
-func TestARequestThatWaitsIsDecidedByTheLaterPolicy(t *testing.T) {
-	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"
-	handle := new(orbgate.Handle)
-	store := func(scope string) {
-		engine, err := orbgate.FromYAML(fmt.Sprintf(policy, scope))
-		if err != nil {
-			t.Fatal(err)
-		}
-		handle.Store(engine)
-		engine.Close()
-	}
-	for _, row := range []struct {
-		before, after string
-		status        int
-	}{{"read:orbs", "write:a", 403}, {"write:a", "read:orbs", 0}} {
-		i := newIssuer(t)
-		asked, answer := make(chan struct{}), make(chan struct{})
-		i.answer = func(w http.ResponseWriter) {
-			asked <- struct{}{}
-			<-answer
-			json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
-		}
-		protect := newGate(t, i, gate.Config{Policy: handle})
-		store(row.before)
-		found := make(chan gate.Answer)
-		request := gate.Request{Method: "GET", Target: "/a", Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
-		go func() { found <- protect.Ask(t.Context(), request) }()
-		<-asked
-		store(row.after)
-		i.mutex.Lock()
-		i.answer = nil // and the keys come at once
-		i.mutex.Unlock()
-		close(answer)
-		if answer := <-found; answer.HTTPStatus() != row.status || answer.Decision.Scope() != row.after {
-			t.Errorf("%s, then %s: %+v", row.before, row.after, answer)
-		}
 	}
 }
 

@@ -1,0 +1,213 @@
+package gate_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
+)
+
+func TestEveryAlgorithmIsChecked(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	other := newIssuer(t)
+	for kid := range i.signers {
+		ask := func(token string) gate.Answer {
+			return protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
+		}
+		token := i.token(t, kid, nil)
+		hash := sha256.Sum256([]byte(token))
+		if answer := ask(token); !answer.IsAllow() || answer.Token.Client != "app" || answer.Token.Issuer != i.URL {
+			t.Errorf("%s: %+v", kid, answer)
+		} else if answer.Token.Fingerprint != hex.EncodeToString(hash[:8]) {
+			t.Errorf("%s: the token is called %s", kid, answer.Token.Fingerprint)
+		}
+		if answer := ask(other.token(t, kid, map[string]any{"iss": i.URL})); answer.Refused != "signature" || answer.Token != nil {
+			t.Errorf("%s, forged: %+v", kid, answer)
+		}
+	}
+}
+
+// RFC 7518 §3.5: the salt is as long as the hash.
+func TestASignatureWithAnotherSaltLengthIsRefused(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	token := i.token(t, "pss", nil)
+	signed := token[:strings.LastIndex(token, ".")]
+	digest := sha512.Sum512([]byte(signed))
+	// The last is the longest that the key has room for.
+	for length, refused := range map[int]string{64: "", 1: "signature", 32: "signature", 63: "signature", 65: "signature", 190: "signature"} {
+		signature, err := rsa.SignPSS(rand.Reader, i.signers["pss"].key.(*rsa.PrivateKey), crypto.SHA512, digest[:], &rsa.PSSOptions{SaltLength: length})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + signed + "." + text(signature)}}
+		if answer := protect.Ask(t.Context(), request); answer.Refused != refused || answer.IsAllow() != (refused == "") {
+			t.Errorf("%d: %+v", length, answer)
+		}
+	}
+}
+
+func TestKeysAreFetchedOnceForAll(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	token := "Bearer " + i.token(t, "ec", nil)
+	var asking sync.WaitGroup
+	for range 16 {
+		asking.Add(1)
+		go func() {
+			defer asking.Done()
+			for range 20 {
+				if answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{token}}); !answer.IsAllow() {
+					t.Errorf("%+v", answer)
+				}
+			}
+		}()
+	}
+	asking.Wait()
+	if fetches := i.fetches.Load(); fetches != 2 {
+		t.Errorf("%d fetches, and not discovery and keys", fetches)
+	}
+	// A new key is found, and one that is revoked is not used.
+	_, key, _ := ed25519.GenerateKey(rand.Reader)
+	i.mutex.Lock()
+	i.signers["new"] = signer{"EdDSA", key}
+	i.mutex.Unlock()
+	ask := func(kid string) string {
+		answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, kid, nil)}})
+		return answer.Refused
+	}
+	if refused := ask("new"); refused != "" {
+		t.Error(refused)
+	}
+	if err := protect.Revoke(i.URL, "new"); err != nil || ask("new") != "key_revoked" {
+		t.Error(err)
+	}
+	if err := protect.Forget(i.URL); err != nil || ask("ec") != "" {
+		t.Error(err)
+	}
+	if !errors.Is(protect.Revoke("nobody", "x"), orbgate.ErrNotFound) || !errors.Is(protect.Forget("nobody"), orbgate.ErrNotFound) {
+		t.Error("an unknown issuer is known")
+	}
+	if status := protect.Status(); len(status) != 1 || status[0].Keys != len(i.signers)-1 || status[0].Failure != "" {
+		t.Errorf("%+v", status)
+	}
+}
+
+func TestAnIssuerThatFailsIsADenial(t *testing.T) {
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"500":      func(w http.ResponseWriter) { w.WriteHeader(500) },
+		"redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/keys"); w.WriteHeader(302) },
+		"huge":     func(w http.ResponseWriter) { w.Write(bytes.Repeat([]byte(" "), 300_000)) },
+		"lies": func(w http.ResponseWriter) {
+			io.WriteString(w, `{"issuer":"https://other","jwks_uri":"https://other/keys"}`)
+		},
+		"broken": func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+	} {
+		i := newIssuer(t)
+		i.answer = answer
+		protect := newGate(t, i, gate.Config{})
+		found := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}})
+		if found.HTTPStatus() != 401 || found.Refused != "no_keys" || i.fetches.Load() != 1 {
+			t.Errorf("%s: %+v after %d fetches", name, found, i.fetches.Load())
+		}
+		if err := protect.Warm(t.Context()); err == nil || !strings.Contains(err.Error(), i.URL) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestACallerMayGoAwayAndAGateMayBeClosed(t *testing.T) {
+	i := newIssuer(t)
+	release := make(chan struct{})
+	i.answer = func(http.ResponseWriter) { <-release }
+	protect := newGate(t, i, gate.Config{})
+	request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if answer := protect.Ask(ctx, request); !errors.Is(answer.Err, context.DeadlineExceeded) || answer.HTTPStatus() != 403 {
+		t.Errorf("%+v", answer)
+	}
+	var asking sync.WaitGroup
+	for range 4 {
+		asking.Add(1)
+		go func() {
+			defer asking.Done()
+			if answer := protect.Ask(context.Background(), request); answer.IsAllow() {
+				t.Errorf("%+v", answer)
+			}
+		}()
+	}
+	time.Sleep(10 * time.Millisecond)
+	protect.Close()
+	asking.Wait()
+	close(release)
+	if answer := protect.Ask(t.Context(), request); !errors.Is(answer.Err, orbgate.ErrClosed) || answer.IsAllow() {
+		t.Errorf("%+v", answer)
+	}
+	if (gate.Answer{}).IsAllow() || (gate.Answer{}).HTTPStatus() != 403 {
+		t.Error("an answer that was never given allows")
+	}
+}
+
+// How many tokens may wait for keys is bounded, so a caller that goes away must give up its slot.
+func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
+	i := newIssuer(t)
+	protect := newGate(t, i, gate.Config{})
+	good := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
+	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
+		t.Fatalf("%+v", answer)
+	}
+	asked, answers := make(chan struct{}, 1), make(chan struct{})
+	answer := sync.OnceFunc(func() { close(answers) })
+	defer answer()
+	i.mutex.Lock()
+	i.answer = func(w http.ResponseWriter) {
+		asked <- struct{}{}
+		<-answers
+		json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
+	}
+	i.signers["late"] = i.signers["ed"]
+	i.mutex.Unlock()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for at := range 1_100 {
+		token := sign(t, i.signers["ed"], map[string]string{"alg": "EdDSA", "kid": fmt.Sprint("forged-", at), "typ": "at+jwt"}, map[string]any{"iss": i.URL})
+		answer := protect.Ask(gone, gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}})
+		if !errors.Is(answer.Err, context.Canceled) || answer.IsAllow() {
+			t.Fatalf("%d: %+v", at, answer)
+		}
+	}
+	<-asked
+	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
+		t.Errorf("with a key that is there: %+v", answer)
+	}
+	late := make(chan gate.Answer)
+	go func() {
+		late <- protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "late", nil)}})
+	}()
+	i.mutex.Lock()
+	i.answer = nil
+	i.mutex.Unlock()
+	answer()
+	if answer := <-late; !answer.IsAllow() {
+		t.Errorf("with the issuer's new key: %+v", answer)
+	}
+}
