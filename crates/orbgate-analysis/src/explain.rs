@@ -1,6 +1,6 @@
 //! Explains a decision step by step.
 
-use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, Token};
+use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, RouteId, Token};
 
 use crate::near::{NearMiss, near_misses};
 use crate::rules::{TargetRule, target_rules};
@@ -22,7 +22,7 @@ pub struct Explanation<'e> {
     /// The length of a malformed target's valid prefix, in bytes: see [`in_order`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub in_order: Option<usize>,
-    /// The rules that the call was checked against, by number. Empty for a decision by scope.
+    /// The rules that the call was checked against, by number. Empty for a decision by route or scope.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub rules: Vec<TargetRule>,
     /// Routes that almost match the call, the nearest first: see [`near_misses`].
@@ -34,7 +34,7 @@ pub struct Explanation<'e> {
 /// and requested. Time is linear in the number of routes.
 ///
 /// ```
-/// use orbgate::{Engine, Grant, Request, Token};
+/// use orbgate::{Engine, Grant, Request, RouteId, Token};
 ///
 /// let request = Request {
 ///     method: b"GET",
@@ -67,6 +67,19 @@ pub fn explain<'e>(
         explained.near = near_misses(engine, method, target);
     }
     explained
+}
+
+/// Explains a decision by route, without a target.
+#[must_use]
+pub fn explain_route<'e>(
+    engine: &'e Engine,
+    route: RouteId,
+    token: Option<Token<'_>>,
+    allow_bonus_orbs_use: bool,
+    grant: &Grant<'_>,
+) -> Explanation<'e> {
+    let decide = |token: Option<Token<'_>>| engine.decide_route(route, token, allow_bonus_orbs_use);
+    of_decision(decide, token, grant)
 }
 
 /// Explains a decision by scope, without a route.

@@ -28,7 +28,7 @@ mod usage;
 pub use crate::ask::{AskError, QUESTIONS, ask};
 pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, diff};
-pub use crate::explain::{Explanation, explain, explain_scope};
+pub use crate::explain::{Explanation, explain, explain_route, explain_scope};
 pub use crate::format::{format, format_and_seal, is_sealed};
 pub use crate::least::{
     LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,

@@ -3,8 +3,8 @@
 use core::ops::ControlFlow;
 use std::sync::Arc;
 
-use orbgate::{Decision, Engine};
-use orbgate_analysis::Shadowed;
+use orbgate::{Decision, Engine, Grant};
+use orbgate_analysis::{Shadowed, explain};
 use orbgate_gate::{Answer, Request};
 use tracing::{Instrument as _, Span};
 
@@ -61,7 +61,15 @@ impl<V: VerifyToken> Settings<V> {
         self.note(&request, &answer, span);
         // The policy allows a misrouted request, so there is nothing to explain.
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
-            observe::explained(&engine, &request, &answer.credentials);
+            observe::explained(request.method, request.target, |target| {
+                let call = orbgate::Request {
+                    method: request.method,
+                    target,
+                    token: answer.credentials.token(),
+                    allow_bonus_orbs_use: false,
+                };
+                explain(&engine, &call, &Grant::default())
+            });
         }
         read(&engine, answer)
     }

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use std::sync::Arc;
 
 use orbgate::{Decision, Engine};
+use orbgate_analysis::Explanation;
 use orbgate_gate::{Answer, Challenge, CorsPreflight, Credentials, Request, Verified};
 use tower_layer::Layer;
 
@@ -107,6 +108,20 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
         #[cfg(feature = "audit")]
         if let Some(log) = &self.settings.audit {
             log.write_down(decision, None, credentials.into());
+        }
+    }
+
+    /// With [`debug`](GateLayer::debug), logs why a decision that your program made is a denial. `explain` gets the target
+    /// without its query, and must not use the query otherwise.
+    pub fn explain<'e>(
+        &self,
+        decision: &Decision<'_>,
+        method: &[u8],
+        target: &[u8],
+        explain: impl FnOnce(&[u8]) -> Explanation<'e>,
+    ) {
+        if self.settings.debug && !decision.is_allow() {
+            observe::explained(method, target, explain);
         }
     }
 

@@ -6,9 +6,9 @@ use std::sync::Once;
 #[cfg(feature = "watch")]
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate::{Decision, Effect, Engine, Grant};
-use orbgate_analysis::{Shadowed, explain};
-use orbgate_gate::{Credentials, Verified, names};
+use orbgate::{Decision, Effect};
+use orbgate_analysis::{Explanation, Shadowed};
+use orbgate_gate::names;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
@@ -55,26 +55,19 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, sp
     span.record("policy", display(decision.policy()));
 }
 
-/// Logs why this engine denies a request. Without the query, which can contain secrets, and without the
-/// token.
-pub(crate) fn explained<T: Verified>(
-    engine: &Engine,
-    request: &orbgate_gate::Request<'_>,
-    credentials: &Credentials<T>,
+/// Logs why a call is denied. Without the query, which can contain secrets, and without the token.
+pub(crate) fn explained<'e>(
+    method: &[u8],
+    target: &[u8],
+    explain: impl FnOnce(&[u8]) -> Explanation<'e>,
 ) {
-    let mut target = request.target.split(|byte| *byte == b'?');
-    let asked = orbgate::Request {
-        method: request.method,
-        target: target.next().unwrap_or_default(),
-        token: credentials.token(),
-        allow_bonus_orbs_use: false,
-    };
-    let (method, path) = (
-        String::from_utf8_lossy(asked.method),
-        String::from_utf8_lossy(asked.target),
-    );
-    let explanation = explain(engine, &asked, &Grant::default());
-    if let Ok(explanation) = serde_json::to_string(&explanation) {
+    let path = target.split(|byte| *byte == b'?').next();
+    let path = path.unwrap_or_default();
+    if let Ok(explanation) = serde_json::to_string(&explain(path)) {
+        let (method, path) = (
+            String::from_utf8_lossy(method),
+            String::from_utf8_lossy(path),
+        );
         tracing::info!(%method, %path, explanation, "a call is denied");
     }
 }

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use orbgate::{Decision, Engine, Request, Token};
+use orbgate::{Decision, Engine, Grant, Request, RouteId, Token};
+use orbgate_analysis::{Explanation, explain, explain_route, explain_scope};
 use orbgate_gate::Credentials;
 use orbgate_token::VerifiedToken;
 use orbgate_tower::{Verified, VerifyToken};
@@ -104,21 +105,30 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// The decision in the format of the specification. It is counted and audited.
+    /// The decision in the format of the specification. It is counted and audited, and explained in the log with `debug`.
     pub(super) fn answer(
         &self,
         known: &Credentials<Known>,
         action: &Action,
         resource: &Resource,
     ) -> (bool, Value) {
-        match self.decide(known.token(), &action.name, resource) {
-            Ok(decision) => {
-                self.state.gate.note(&decision, known);
-                let allowed = decision.is_allow();
-                (allowed, json!({ "decision": allowed, "context": decision }))
-            }
-            Err(unasked) => (false, invalid(unasked.status, unasked.message)),
-        }
+        let asked = match self.asked(&action.name, resource) {
+            Ok(asked) => asked,
+            Err(unasked) => return (false, invalid(unasked.status, unasked.message)),
+        };
+        let (engine, gate, token) = (&*self.engine, &self.state.gate, known.token());
+        let decision = asked.decide(engine, token);
+        gate.note(&decision, known);
+        let target = match &asked.about {
+            About::Call(target) => target,
+            About::Route(_) | About::Scope(_) => &*resource.id,
+        };
+        let (method, target) = (asked.method.as_bytes(), target.as_bytes());
+        gate.explain(&decision, method, target, |target| {
+            asked.explain(engine, token, target)
+        });
+        let allowed = decision.is_allow();
+        (allowed, json!({ "decision": allowed, "context": decision }))
     }
 
     /// Decides with the engine.
@@ -128,21 +138,25 @@ impl<'s> Evaluator<'s> {
         action: &str,
         resource: &Resource,
     ) -> Result<Decision<'_>, Unasked> {
-        let (engine, config) = (&*self.engine, self.config());
+        let asked = self.asked(action, resource)?;
+        Ok(asked.decide(&self.engine, token))
+    }
+
+    /// The question for the engine.
+    fn asked<'a>(&'a self, action: &'a str, resource: &'a Resource) -> Result<Asked<'a>, Unasked> {
+        let config = self.config();
         let method = config.method(action);
         let id = resource.id.as_str();
         // No scope has an empty name, so this is the denial of an unknown resource.
-        let nothing = || engine.decide_scope("", token, false);
-        let target = match resource.kind.as_str() {
+        let nothing = About::Scope("");
+        let about = match resource.kind.as_str() {
             ROUTE => {
-                let route = engine.find_route(method, id);
-                let decide =
-                    |route: orbgate::Route<'_>| engine.decide_route(route.id(), token, false);
-                return Ok(route.map_or_else(nothing, decide));
+                let route = self.engine.find_route(method, id);
+                route.map_or(nothing, |route| About::Route(route.id()))
             }
-            SCOPE if action == USE => return Ok(engine.decide_scope(id, token, false)),
-            SCOPE => return Ok(nothing()),
-            TARGET => Cow::Borrowed(id),
+            SCOPE if action == USE => About::Scope(id),
+            SCOPE => nothing,
+            TARGET => About::Call(Cow::Borrowed(id)),
             kind => {
                 let resource = config.resource(kind).ok_or(Unasked::TYPE)?;
                 // The id must be one segment. Otherwise it could name another route, or be cut off
@@ -150,15 +164,61 @@ impl<'s> Evaluator<'s> {
                 if id.contains(['/', '?']) {
                     return Err(Unasked::SEGMENT);
                 }
-                Cow::Owned(resource.target(id))
+                About::Call(Cow::Owned(resource.target(id)))
             }
         };
-        Ok(engine.decide(&Request {
-            method: method.as_bytes(),
-            target: target.as_bytes(),
+        Ok(Asked { method, about })
+    }
+}
+
+/// A question for an engine.
+#[derive(Debug)]
+struct Asked<'a> {
+    /// The method of a call; the action itself for a scope.
+    method: &'a str,
+    about: About<'a>,
+}
+
+/// The parts of a policy that a question is about.
+#[derive(Debug)]
+enum About<'a> {
+    /// The target of a call.
+    Call(Cow<'a, str>),
+    Route(RouteId),
+    Scope(&'a str),
+}
+
+impl Asked<'_> {
+    fn decide<'e>(&self, engine: &'e Engine, token: Option<Token<'_>>) -> Decision<'e> {
+        match &self.about {
+            About::Call(target) => engine.decide(&self.call(target.as_bytes(), token)),
+            About::Route(route) => engine.decide_route(*route, token, false),
+            About::Scope(scope) => engine.decide_scope(scope, token, false),
+        }
+    }
+
+    /// Explains the same decision, for a call with this target.
+    fn explain<'e>(
+        &self,
+        engine: &'e Engine,
+        token: Option<Token<'_>>,
+        target: &[u8],
+    ) -> Explanation<'e> {
+        let grant = Grant::default();
+        match &self.about {
+            About::Call(_) => explain(engine, &self.call(target, token), &grant),
+            About::Route(route) => explain_route(engine, *route, token, false, &grant),
+            About::Scope(scope) => explain_scope(engine, scope, token, false, &grant),
+        }
+    }
+
+    const fn call<'c>(&'c self, target: &'c [u8], token: Option<Token<'c>>) -> Request<'c> {
+        Request {
+            method: self.method.as_bytes(),
+            target,
             token,
             allow_bonus_orbs_use: false,
-        }))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! AuthZEN 1.0: the Core levels of its certification scenario, its interop decisions, and what callers must show.
 
+mod explained;
 mod scenario;
 
 use std::fs;
