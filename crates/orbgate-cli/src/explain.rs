@@ -185,7 +185,10 @@ fn advice(
             .chain(answer::advice(&denial.question, decision, source))
             .collect();
     };
-    let step = Advice::step(format!("{missing}: {}", missing.explanation()));
+    let step = format!("{missing}: {}", missing.explanation());
+    // Without either list, an unknown step tells the reader nothing about the call.
+    let is_asked = denial.declared.is_some() || denial.requested.is_some();
+    let step = (is_asked || missing != MissingStep::NotKnown).then(|| Advice::step(step));
     let hint = match missing {
         _ if denial.has_commas() => Some("scopes are separated by spaces, not by commas"),
         MissingStep::NotKnown => {
@@ -195,7 +198,7 @@ fn advice(
     };
     let own = answer::advice(&denial.question, decision, source);
     let hint = hint.map(|hint| Advice::hint(hint.to_owned()));
-    [Some(step), own, hint].into_iter().flatten().collect()
+    [step, own, hint].into_iter().flatten().collect()
 }
 
 const USAGE: &str = "\

@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use orbgate::Policy;
@@ -51,6 +51,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
             }
         }
     }
+    if let Some(root) = repository_around(&arguments.folder) {
+        let root = root.display().to_string();
+        let root = one_line(&root);
+        output::explain(|err| {
+            writeln!(
+                err,
+                "warning: GitHub and pre-commit read `.github` and `.pre-commit-config.yaml` only at the root of the repository, which is `{root}`"
+            )
+        });
+    }
     if outcome == Exit::Fine {
         output::explain(|err| {
             writeln!(
@@ -62,7 +72,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     Ok(outcome)
 }
 
-fn write(path: &std::path::Path, text: &str) -> io::Result<()> {
+/// The root of the git repository that has this folder below its root.
+fn repository_around(folder: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let root = folder.ancestors().find(|it| it.join(".git").exists())?;
+    (root != folder).then(|| root.to_owned())
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -63,6 +63,23 @@ fn the_first_policy_passes_its_tests_and_lint() {
 }
 
 #[test]
+fn below_the_root_of_a_repository_there_is_a_warning() {
+    let marker = file("init-below", "");
+    let root = Path::new(&marker).parent().unwrap().join("init-root");
+    let _ = fs::remove_dir_all(&root);
+    // A worktree has a file there.
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join(".git"), "gitdir: /elsewhere\n").unwrap();
+    let init = |folder: &Path| orbgate(&["init", &folder.display().to_string()]);
+    let below = init(&root.join("services/a"));
+    let shown = fs::canonicalize(&root).unwrap().display().to_string();
+    let warning = format!("only at the root of the repository, which is `{shown}`\nNext: ");
+    assert!(below.err.contains(&warning), "{}", below.err);
+    assert_eq!((below.code, below.out.lines().count()), (0, 4));
+    assert!(!init(&root).err.contains("warning"));
+}
+
+#[test]
 fn a_folder_that_cannot_be_made_is_an_error() {
     let plain = file("init-plain", "");
     let ran = orbgate(&["init", &format!("{plain}/policies")]);
