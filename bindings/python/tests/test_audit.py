@@ -263,3 +263,17 @@ def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys:
     assert [(row["caller"], row["unused"], row["used"]) for row in told["over"]] == [("ann", ["read:keys"], ["read:orbs"])]
     assert (told["calls"], told["callers"], told["uncounted"], told["unread"], len(told["not_counted"])) == (100, 1, 2, 1, 3)
     assert (told["tolerate"], told["tolerate_uncounted"]) == ("1", "9")
+
+
+def test_nothing_is_said_of_columns_that_are_not_used() -> None:
+    """A report compares the status with the decision; what callers hold does not depend on it."""
+    served = table([{**row, "status": 200} for row in ROWS[:50]])
+    assert not any("status" in said for said in audit.privileges(served, POLICY).warnings)
+    assert any("`served_status=status`" in said for said in report(served, POLICY).figures.log.warnings)
+    # Also if a number in it is no status.
+    wrong = table([{**row, "served_status": 7} for row in ROWS[:50]])
+    assert not any("status" in said for said in audit.privileges(wrong, POLICY).warnings)
+    assert any("No status of HTTP" in said for said in report(wrong, POLICY).figures.log.warnings)
+    # The other columns matter.
+    renamed = table([{"Kinds" if name == "kind" else name: value for name, value in row.items()} for row in ROWS[:50]])
+    assert any("`kind=Kinds`" in said for said in audit.privileges(renamed, POLICY).warnings)

@@ -291,6 +291,9 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Pat
     (tmp_path / "bad.csv").write_text("method\nGET\n")
     code, out, err = run(capsys, tmp_path / "bad.csv")
     assert (code, out) == (2, "") and err.startswith("error: there is no column `target`")
+    assert err.endswith("; the columns are `method`; name the right one: --column target=NAME\n")
+    code, out, err = run(capsys, tmp_path / "bad.csv", "--column", "target=path")
+    assert (code, out) == (2, "") and err.endswith("there is no column `path` for `target` in `bad.csv`; the columns are `method`\n")
     code, out, err = run(capsys, tmp_path / "unclear")
     assert (code, out) == (2, "") and "is not clear from its name" in err
     (tmp_path / "bad.jsonl").write_text("nothing\n")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from . import __version__
 from ._command import privileges, replay, report, verify
 from ._errors import PolicyError, TableError
+from ._read.notes import UnnamedColumnError
 
 FINE, COULD_NOT_RUN = 0, 2
 
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
     except OSError as error:
         print(f"error: cannot open `{error.filename}`: {error.strerror}", file=sys.stderr)
+    except UnnamedColumnError as error:
+        print(f"error: {error}; name the right one: --column {error.column}=NAME", file=sys.stderr)
     except (ImportError, TableError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
     except KeyboardInterrupt:

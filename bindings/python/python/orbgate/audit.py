@@ -201,7 +201,7 @@ def privileges(
         log = logs.read(log, **options)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
-    decided, callers = Decided(log, policy, watch), _Callers(policy)
+    decided, callers = Decided(log, policy, watch, unused=("served_status",)), _Callers(policy)
     for part in decided.parts():
         # A call that needs no token is no evidence about scopes.
         needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -45,12 +45,14 @@ class Decided:
     """A log with its decisions, part by part."""
 
     def __init__(
-        self, log: Reader, policy: Policy, watch: Callable[[], None] | None = None, base: Policy | None = None
+        self, log: Reader, policy: Policy, watch: Callable[[], None] | None = None, base: Policy | None = None, unused: Collection[str] = ()
     ) -> None:
+        """Nothing is warned about `unused` columns."""
         self.unread = 0
         self.unread_kinds: Kinds = {}
         self.broken: str | None = None
         self._log = log
+        self._unused = unused
         self._policy = policy
         self._decider = Decider(policy, log.public)
         self._base = None if base is None else Decider(base, log.public)
@@ -83,7 +85,7 @@ class Decided:
     def warnings(self) -> list[str]:
         """What is to be known of the log before its numbers are believed."""
         lacks = [] if self.broken is None else [breaks_off(self._log.rows, self.broken)]
-        return [*lacks, *self._log.warnings]
+        return [*lacks, *self._log.warnings_without(self._unused)]
 
     @property
     def arguments(self) -> dict[str, object]:

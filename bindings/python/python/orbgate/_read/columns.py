@@ -11,7 +11,7 @@ from .._columns import NAMES, check, kind_of
 from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
-from .notes import Notes
+from .notes import Notes, UnnamedColumnError
 from .statuses import statuses
 from .times import Times, said_in
 
@@ -86,7 +86,8 @@ class Layout:
                     raise TableError(f"there are two columns `{name}` in {log}")
                 found[column] = name
             elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
-                raise TableError(f"there is no column `{name}` for `{column}` in {log}; {_listed(known)}")
+                message = f"there is no column `{name}` for `{column}` in {log}; {_listed(known)}"
+                raise TableError(message) if column in self.columns else UnnamedColumnError(message, column)
         self.notes.has(known, found)
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from .._columns import NAMES
@@ -14,6 +14,17 @@ from .slips import Slips
 
 class NoColumnError(TableError):
     """A column that was named, and that no row has: what was decided without it is no answer."""
+
+
+class UnnamedColumnError(TableError):
+    """A log has no column of this name, and nobody has named another one for it."""
+
+    def __init__(self, message: str, column: str) -> None:
+        super().__init__(message, column)
+        self.column = column
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ResumeError(TableError):
@@ -94,8 +105,8 @@ class Notes:
                 there = f"; the first has `{'`, `'.join(self._members)}`" if self._members else ""
                 raise NoColumnError(f"no row has `{name}`, which was named for `{column}`{there}")
 
-    def warnings(self, rows: int) -> list[str]:
-        """Sentences about a log that was read, and of which these are the rows so far; the gravest first."""
+    def warnings(self, rows: int, without: Collection[str]) -> list[str]:
+        """Sentences about a log that was read, and of which these are the rows so far; the gravest first. None about columns that aren't used."""
         said = []
         if not self._rows:
             said.append(nothing_decided(rows))
@@ -114,6 +125,8 @@ class Notes:
         for member, calls in sorted(self.bare.items()):
             said.append(f"Without `{member}`, because `{member.rpartition('.')[0]}` is there and no object: {number(calls, 'row')}.")
         for name, other in self._alike.items():
+            if name in without:
+                continue
             said.append(f"The log has a column `{other}`, which was not read: for `{name}`, say `{name}={other}`.")
         for name in self.left_out:
             said.append(f"Not written: what the log has as `{name}`, of which its first rows have none, or one of another type.")

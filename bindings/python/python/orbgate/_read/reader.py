@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from .._arrow import ArrowArray, ArrowStream
@@ -187,7 +187,11 @@ class Reader(Iterator["_pa.RecordBatch"]):
     @property
     def warnings(self) -> list[str]:
         """Warnings about the log, as far as it was read, one sentence each. Read them before you rely on its numbers."""
-        said = self._layout.notes.warnings(self.rows) if self._is_read else []
+        return self.warnings_without(())
+
+    def warnings_without(self, columns: Collection[str]) -> list[str]:
+        """The same, without warnings about columns that don't matter for your numbers."""
+        said = self._layout.notes.warnings(self.rows, columns) if self._is_read else []
         if self.unread_times:
             values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
             advice = " For numbers, `time_unit` says what they count." if self._normaliser.times.any_number and not self._layout.time_unit else ""
@@ -203,7 +207,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
                 f"Of days alone, without a time of day: {number(self.days_alone, 'call')}, as {self.where(first)}; "
                 "courses and what came within an hour are not told."
             )
-        if unread := self._normaliser.unread_statuses:
+        if (unread := self._normaliser.unread_statuses) and "served_status" not in columns:
             said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
         if repeated := self._repeated():
             copies = [f"`{first}` {_times(1 + len(again))}, also as {_some([f'`{name}`' for name in again])}" for first, *again in repeated]
