@@ -21,7 +21,10 @@ func (e *Engine) Ask(question, arguments string) (string, error) {
 }
 
 // Asks with typed arguments, for a typed answer.
-func answered[Answer any](e *Engine, question string, arguments any) (*Answer, error) {
+func answered[Answer any, P interface {
+	*Answer
+	json.Unmarshaler
+}](e *Engine, question string, arguments any) (*Answer, error) {
 	text, err := json.Marshal(arguments)
 	if err != nil {
 		return nil, fmt.Errorf("orbgate: %w", err)
@@ -31,8 +34,8 @@ func answered[Answer any](e *Engine, question string, arguments any) (*Answer, e
 		return nil, err
 	}
 	answer := new(Answer)
-	if err := json.Unmarshal([]byte(found), answer); err != nil {
-		return nil, fmt.Errorf("orbgate: %w", err)
+	if err := P(answer).UnmarshalJSON([]byte(found)); err != nil {
+		return nil, err
 	}
 	return answer, nil
 }

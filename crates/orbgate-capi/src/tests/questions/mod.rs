@@ -121,9 +121,18 @@ impl Shapes {
 
     /// Whether callers make such values.
     fn is_given(&self, shape: &Shape) -> bool {
+        self.is_in(shape, |question| question.arguments)
+    }
+
+    /// Whether answers consist of such values.
+    fn is_answered(&self, shape: &Shape) -> bool {
+        self.is_in(shape, |question| question.answer)
+    }
+
+    fn is_in(&self, shape: &Shape, part: impl Fn(&Question) -> &'static str) -> bool {
         let mut questions = self.questions.iter();
         questions.any(|question| {
-            let within = self.within(question.arguments);
+            let within = self.within(part(question));
             within.iter().any(|found| found.name == shape.name)
         })
     }
@@ -205,6 +214,7 @@ fn every_language_has_the_questions() {
     }
     let go = "bindings/go/orbgate";
     compare(&format!("{go}/questions/questions.go"), &go::types(&shapes));
+    compare(&format!("{go}/questions/answers.go"), &go::answers(&shapes));
     compare(&format!("{go}/questions.go"), &go::methods(&shapes));
     for package in ["bindings/node", "crates/orbgate-wasm/npm"] {
         compare(
