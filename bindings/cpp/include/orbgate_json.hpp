@@ -144,15 +144,13 @@ public:
 
     void get(std::string &value)
     {
-        value.clear();
-        expect("\"");
-        while (is_right_ && !take("\"")) {
-            const std::size_t plain = rest_.find_first_of("\"\\");
-            value.append(rest_.substr(0, plain));
-            rest_.remove_prefix(plain == std::string_view::npos ? rest_.size() : plain);
-            if (take("\\")) {
+        expect('"');
+        value.assign(plain());
+        while (is_right_ && !take('"')) {
+            if (take('\\')) {
                 escape(value);
-            } else if (rest_.empty()) {
+                value.append(plain());
+            } else {
                 is_right_ = false;
             }
         }
@@ -176,12 +174,12 @@ public:
     void get(std::map<std::string, std::string> &values)
     {
         values.clear();
-        members([&](const std::string &key) { get(values[key]); });
+        members([&](std::string_view key) { get(values[std::string(key)]); });
     }
 
     template <typename Shape> std::enable_if_t<std::is_class_v<Shape>> get(Shape &shape)
     {
-        members([&](const std::string &key) {
+        members([&](std::string_view key) {
             bool is_known = false;
             Shape::fields(shape, [&](std::string_view name, auto &value, Absent) {
                 if (!is_known && name == key) {
@@ -205,14 +203,35 @@ private:
         return true;
     }
 
-    void expect(std::string_view text) { is_right_ = take(text); }
+    bool take(char byte)
+    {
+        if (!is_right_ || rest_.empty() || rest_.front() != byte) {
+            return false;
+        }
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+    void expect(char byte) { is_right_ = take(byte); }
+
+    // The bytes of a string up to its end or its next escape.
+    std::string_view plain()
+    {
+        std::size_t len = 0;
+        while (len < rest_.size() && rest_[len] != '"' && rest_[len] != '\\') {
+            ++len;
+        }
+        const std::string_view found = rest_.substr(0, len);
+        rest_.remove_prefix(len);
+        return found;
+    }
 
     template <typename Each> void items(char start, char end, Each &&each)
     {
-        expect(std::string_view(&start, 1));
-        for (bool is_first = true; is_right_ && !take(std::string_view(&end, 1)); is_first = false) {
+        expect(start);
+        for (bool is_first = true; is_right_ && !take(end); is_first = false) {
             if (!is_first) {
-                expect(",");
+                expect(',');
             }
             each();
         }
@@ -221,9 +240,16 @@ private:
     template <typename Each> void members(Each &&each)
     {
         items('{', '}', [&] {
-            std::string key;
-            get(key);
-            expect(":");
+            const std::string_view before = rest_;
+            expect('"');
+            std::string_view key = plain();
+            std::string escaped;
+            if (!take('"')) {
+                rest_ = before;
+                get(escaped);
+                key = escaped;
+            }
+            expect(':');
             if (is_right_) {
                 each(key);
             }
@@ -240,7 +266,7 @@ private:
         } else if (rest_.front() == '[') {
             items('[', ']', [this] { skip(); });
         } else if (rest_.front() == '{') {
-            members([this](const std::string &) { skip(); });
+            members([this](std::string_view) { skip(); });
         } else {
             const std::size_t end = rest_.find_first_of(",]}");
             is_right_ = end != 0;
@@ -255,7 +281,7 @@ private:
         if (at != std::string_view::npos) {
             value += bytes[at];
             rest_.remove_prefix(1);
-        } else if (take("u")) {
+        } else if (take('u')) {
             std::uint32_t code = unit();
             if (code >= 0xd800 && code < 0xdc00 && take("\\u")) {
                 code = 0x10000 + ((code - 0xd800) << 10) + (unit() - 0xdc00);

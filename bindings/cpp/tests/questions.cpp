@@ -104,6 +104,8 @@ static void json_is_read_whole_or_not_at_all()
     const auto token = questions::from_json<questions::RequestToken>(text);
     check(token && token->kind == "\x01\xf0\x9f\x98\x80\n\"\\\xe2\x82\xac\xc3\xa9", "escapes");
     check(token && questions::to_json(*token) == "{\"kind\":\"\\u0001\xf0\x9f\x98\x80\\n\\\"\\\\\xe2\x82\xac\xc3\xa9\",\"scopes\":\"a\"}", "written");
+    const auto named = questions::from_json<questions::RequestToken>("{\"scopes\":\"a\",\"k\\u0069nd\":\"b\"}");
+    check(named && named->kind == "b" && named->scopes == "a", "an escape in a name");
     for (std::size_t size = 0; size < text.size(); size++) {
         check(!questions::from_json<questions::RequestToken>(text.substr(0, size)), "cut after " + std::to_string(size));
     }
