@@ -130,18 +130,29 @@ function forget(engine) {
 function read(json) {
   // Inside a string of JSON each quote has a backslash, so only members match.
   const exact = /"amount":\d{16}/.test(json) ? json.replace(/"amount":(\d+)/g, '"amount":"$1"') : json;
-  return withAmounts(JSON.parse(exact));
+  const answer = JSON.parse(exact);
+  makeExact(answer);
+  return answer;
 }
 
-/** @param {any} value */
-function withAmounts(value) {
-  if (typeof value === "object" && value !== null) {
-    for (const key of Object.keys(value)) {
-      const item = value[key];
-      value[key] = key === "amount" && item !== null ? BigInt(item) : withAmounts(item);
+/** @param {any} value an object or a list */
+function makeExact(value) {
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (typeof item === "object" && item !== null) {
+        makeExact(item);
+      }
+    }
+    return;
+  }
+  for (const key in value) {
+    const item = value[key];
+    if (key === "amount") {
+      value[key] = item === null ? null : BigInt(item);
+    } else if (typeof item === "object" && item !== null) {
+      makeExact(item);
     }
   }
-  return value;
 }
 
 module.exports = { answer, forget, read };
