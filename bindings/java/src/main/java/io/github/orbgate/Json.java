@@ -21,6 +21,9 @@ final class Json {
     private final String text;
     private int at;
 
+    /** The next backslash; the text's length without one. */
+    private int escape = -1;
+
     private Json(String text) {
         this.text = text;
     }
@@ -43,7 +46,7 @@ final class Json {
     /** A record's fields. */
     private record Shape(Constructor<?> constructor, List<Field> fields) {}
 
-    private record Field(String name, RecordComponent component, boolean isLeftOut) {}
+    private record Field(String name, RecordComponent component, Type type, boolean isLeftOut) {}
 
     private static final ClassValue<Shape> SHAPES = new ClassValue<>() {
         @Override
@@ -55,7 +58,8 @@ final class Json {
                 for (RecordComponent component : components) {
                     String name = component.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
                     name = name.endsWith("_") ? name.substring(0, name.length() - 1) : name; // a word of Java
-                    fields.add(new Field(name, component, component.isAnnotationPresent(LeftOut.class)));
+                    boolean isLeftOut = component.isAnnotationPresent(LeftOut.class);
+                    fields.add(new Field(name, component, component.getGenericType(), isLeftOut));
                 }
                 return new Shape(type.getDeclaredConstructor(types), fields);
             } catch (NoSuchMethodException impossible) {
@@ -177,7 +181,7 @@ final class Json {
         members(name -> {
             for (int index = 0; index < values.length; index++) {
                 if (shape.fields.get(index).name.equals(name)) {
-                    values[index] = value(shape.fields.get(index).component.getGenericType());
+                    values[index] = value(shape.fields.get(index).type);
                     return;
                 }
             }
@@ -233,17 +237,16 @@ final class Json {
     private void members(Consumer<String> each) {
         items('{', '}', () -> {
             String name = string();
-            expect(":");
+            expect(':');
             each.accept(name);
         });
     }
 
     private void items(char start, char end, Runnable each) {
-        expect(String.valueOf(start));
-        String last = String.valueOf(end);
-        for (boolean isFirst = true; !take(last); isFirst = false) {
+        expect(start);
+        for (boolean isFirst = true; !take(end); isFirst = false) {
             if (!isFirst) {
-                expect(",");
+                expect(',');
             }
             each.run();
         }
@@ -262,16 +265,20 @@ final class Json {
     }
 
     private String string() {
-        expect("\"");
+        expect('"');
         int start = at;
-        while (at < text.length() && text.charAt(at) != '"' && text.charAt(at) != '\\') {
-            at++;
+        int end = text.indexOf('"', start);
+        if (escape < start) {
+            escape = text.indexOf('\\', start);
+            escape = escape < 0 ? text.length() : escape;
         }
-        if (take("\"")) {
-            return text.substring(start, at - 1);
+        if (end >= 0 && end < escape) {
+            at = end + 1;
+            return text.substring(start, end);
         }
-        StringBuilder string = new StringBuilder(text.substring(start, at));
-        while (!take("\"")) {
+        StringBuilder string = new StringBuilder(text.substring(start, escape));
+        at = escape;
+        while (!take('"')) {
             if (at == text.length()) {
                 throw wrong();
             }
@@ -302,6 +309,18 @@ final class Json {
         boolean is = text.startsWith(expected, at);
         at += is ? expected.length() : 0;
         return is;
+    }
+
+    private boolean take(char expected) {
+        boolean is = at < text.length() && text.charAt(at) == expected;
+        at += is ? 1 : 0;
+        return is;
+    }
+
+    private void expect(char expected) {
+        if (!take(expected)) {
+            throw wrong();
+        }
     }
 
     private void expect(String expected) {
