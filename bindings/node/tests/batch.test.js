@@ -90,11 +90,11 @@ test("a row that is not there is no allow", () => {
 
 test("columns that do not fit are refused whole", () => {
   const refused = (/** @type {any} */ batch) => () => engine.decideBatch({ methods, targets, ...batch });
-  assert.throws(refused({ targets: ["/"] }), { name: "RangeError", message: "`targets` has 1 rows, and `methods` has 5" });
+  assert.throws(refused({ targets: ["/"] }), { name: "RangeError", message: /`targets`.* 1 .*`methods`.* 5/ });
   assert.throws(refused({ tokens: [null] }), RangeError);
   assert.throws(refused({ allowBonusOrbs: [true] }), RangeError);
   assert.throws(refused({ token: text, tokens: methods.map(() => text) }), TypeError);
-  assert.throws(refused({ tokens: [text, interned, text, text, text] }), /all as text or all as scope sets/);
+  assert.throws(refused({ tokens: [text, interned, text, text, text] }), / scope sets/);
   assert.throws(refused({ methods: [1, 2, 3, 4, 5] }), TypeError);
   assert.throws(refused({ token: { kind: "user" } }), TypeError);
   assert.throws(() => new Column(new Uint8Array(1), new Uint32Array(0)), RangeError);

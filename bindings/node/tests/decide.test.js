@@ -157,7 +157,7 @@ test("what is closed throws, and closing twice is fine", () => {
   const decisions = closed.decideBatch({ methods: ["POST", "GET"], targets: [RUN, "/nowhere"], token: user });
   scopes.close();
   scopes[Symbol.dispose]();
-  assert.throws(asked, { name: "OrbgateError", code: "closed", message: "the scope set is closed" });
+  assert.throws(asked, { name: "OrbgateError", code: "closed", message: /scope set/ });
   closed.close();
   closed[Symbol.dispose]();
   for (const ask of [
@@ -223,24 +223,24 @@ test("options of another type are refused in every call", () => {
 });
 
 test("a batch that is none says what is wrong with it", () => {
-  const refused = /** @type {[any, string][]} */ ([
-    [undefined, "a batch must be an object, not undefined"],
-    [null, "a batch must be an object, not null"],
-    [{}, "`methods` must be a Column or an array of texts, not undefined"],
-    [{ methods: [] }, "`targets` must be a Column or an array of texts, not undefined"],
-    [{ methods: "GET", targets: ["/", "/", "/"] }, "`methods` must be a Column or an array of texts, not string"],
-    [{ methods: [], targets: [], tokens: 5 }, "`tokens` must be Tokens or an array of them, not number"],
-    [{ methods: [], targets: [], allowBonusOrbs: 1 }, "`allowBonusOrbs` must be a boolean, not number"],
+  const refused = /** @type {[any, RegExp][]} */ ([
+    [undefined, /batch .* object, .* undefined$/],
+    [null, /batch .* object, .* null$/],
+    [{}, /`methods` .* undefined$/],
+    [{ methods: [] }, /`targets` .* undefined$/],
+    [{ methods: "GET", targets: ["/", "/", "/"] }, /`methods` .* string$/],
+    [{ methods: [], targets: [], tokens: 5 }, /`tokens` .* number$/],
+    [{ methods: [], targets: [], allowBonusOrbs: 1 }, /`allowBonusOrbs` .* boolean, .* number$/],
   ]);
   for (const [batch, message] of refused) {
     assert.throws(() => engine.decideBatch(batch), { name: "TypeError", message });
   }
-  assert.throws(() => Column.from(/** @type {any} */ ("GET")), { message: "a column is made of an array of texts, not of string" });
-  assert.throws(() => Tokens.from(/** @type {any} */ (null)), { message: "tokens are laid out from an array, not from null" });
+  assert.throws(() => Column.from(/** @type {any} */ ("GET")), { message: /column .* string$/ });
+  assert.throws(() => Tokens.from(/** @type {any} */ (null)), { message: /tokens .* null$/ });
 });
 
 test("half of a surrogate pair is refused where a text is not of a request", () => {
-  const message = "a text must not have half of a surrogate pair";
+  const message = /surrogate/;
   for (const ask of [
     () => Engine.fromYaml("orbgate: 1\nname: \ud800\napis: {}\n"), () => Engine.fromFile("/\ud800.yaml"),
     () => engine.findRoute("GET", "/\udc00"), () => engine.decideScope("read:orbs\ud800", user),

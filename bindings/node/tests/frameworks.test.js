@@ -233,7 +233,8 @@ apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{i
     app.use((/** @type {any} */ error, /** @type {any} */ _request, /** @type {any} */ response, /** @type {any} */ _next) => void response.status(500).send(error.message));
     const port = await served(context, app);
     const { status, body } = await ask(port, "GET", "/early");
-    assert.deepEqual([status, body], [500, "no gate has let this request through: put the gate before this handler"]);
+    assert.equal(status, 500);
+    assert.match(body, /^no gate /);
     assert.equal((await ask(port, "GET", "/api/v1/external/orbs", bearer("read:orbs"))).body, "ada");
   });
 
@@ -276,7 +277,7 @@ test("a service of Fastify does not start with a route that its policy lacks", a
     api.post("/api/v1/external/voxies/:id/export", async () => "export");
   });
   app.get("/healthz", async () => "outside of the gate");
-  await assert.rejects(async () => app.ready(), /lacks routes that the service has: POST \/api\/v1\/external\/voxies\/\{id\}\/export$/);
+  await assert.rejects(async () => app.ready(), / lacks .*: POST \/api\/v1\/external\/voxies\/\{id\}\/export$/);
 });
 
 test("a hook or a rewritten URL of Fastify cannot have another route handle a request", async (context) => {
@@ -308,13 +309,13 @@ test("a route of Fastify that the gate does not see is reported, and its handler
   context.after(() => early.close());
   early.register(async (api) => void api.get("/api/v1/external/orbs", orbs));
   early.register(fastify(gate));
-  await assert.rejects(async () => early.ready(), /does not see routes that were added before it: GET \/api\/v1\/external\/orbs$/);
+  await assert.rejects(async () => early.ready(), / before it: GET \/api\/v1\/external\/orbs$/);
 
   const lacking = make();
   context.after(() => lacking.close());
   lacking.register(fastify(gate));
   lacking.get("/nowhere", orbs); // Added before the plugin is loaded, which is later.
-  await assert.rejects(async () => lacking.ready(), /the policy lacks routes that the service has: GET \/nowhere$/);
+  await assert.rejects(async () => lacking.ready(), / lacks .*: GET \/nowhere$/);
 
   const app = make();
   context.after(() => app.close());
@@ -332,7 +333,7 @@ test("a route of Fastify that the gate does not see is reported, and its handler
     assert.equal((await one.inject({ url: "/api/v1/external/orbs" })).statusCode, 401);
   }
   assert.equal((await outer.inject({ url: "/healthz" })).statusCode, 500);
-  assert.deepEqual(logged, ["orbgate: no gate sees GET /healthz"]);
+  assert.deepEqual(logged.map((line) => line.endsWith(" GET /healthz")), [true]);
 });
 
 test("an application of Fastify that was made before the package was loaded has unknown routes", async () => {
@@ -342,7 +343,7 @@ test("an application of Fastify that was made before the package was loaded has 
     app.register(fastify(new Gate(Engine.external(), "orbgate_token: 1\\nissuers: [{ issuer: 'https://a.example', audience: b, kind: user }]\\n")));
     app.ready().then(() => console.log("started"), ({ message }) => console.log(message));`;
   const said = execFileSync(process.execPath, ["-e", program], { cwd: __dirname, encoding: "utf8" });
-  assert.match(said, /made before `orbgate\/gate` was loaded/);
+  assert.match(said, /before `orbgate\/gate` /);
 });
 
 test("middleware of Hono cannot have another route handle a request", async (context) => {

@@ -148,9 +148,10 @@ test("a hook or a log that throws changes no answer, at once or later", async (c
     assert.equal(gate.reload(policy), gate.policy.load());
     await new Promise(setImmediate);
     // Each once: the audit, the counter, the router, the reload.
-    assert.deepEqual(logged.map((line) => line.split(":")[1]).sort(), [
-      " audit lines are lost", " counts are lost", " requests are denied because the router disagrees with the policy", " the policy stays as it was",
-    ]);
+    assert.equal(logged.length, 4);
+    for (const subject of ["audit", "counts", "router", "policy stays"]) {
+      assert.equal(logged.filter((line) => line.split(":")[1]?.includes(subject)).length, 1, subject);
+    }
     assert.equal(counted.filter((name) => name === "orbgate_audit_lost_total").length, 4);
   }
 });
@@ -159,7 +160,7 @@ test("a fetch that does not heed its signal is not waited for", async (context) 
   const { tokens, token } = await issuer(context);
   const gate = new Gate(Engine.external(), tokens, { log: QUIET, fetch: () => new Promise(() => {}), keys: { timeoutMs: 50 } });
   assert.equal((await gate.answer(orbs(token("read:orbs")))).refused, "no_keys");
-  assert.match(gate.keys[0]?.failure ?? "", /took too long/);
+  assert.match(gate.keys[0]?.failure ?? "", / too long/);
 });
 
 test("a policy is replaced for every later request, if it is whole", async (context) => {
@@ -200,7 +201,7 @@ test("a wider policy is refused on request", async (context) => {
     fs.writeFileSync(file, narrow.replace("GET /a", "GET /a, GET /b"));
     const active = gate.policy.load().digest;
     if (refuseWider) {
-      assert.throws(() => gate.reload(file), { code: "wider", message: `${file}: the policy allows more than the former: 1 wider` });
+      assert.throws(() => gate.reload(file), { code: "wider", message: new RegExp(`^${file}: .*: 1 wider$`) });
       assert.equal(gate.policy.load().digest, active);
     } else {
       gate.reload(file);
@@ -222,8 +223,8 @@ test("a wider policy is refused where paths end in a slash, and public routes be
     [policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}", /: 1 wider$/],
     [policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}", /: 1 wider$/],
     // Without routes, two policies decide alike, except for the gate's public routes.
-    [policy(usual), policy(slash), "GET /docs/{page}", /public route `GET \/docs\/\{page\}\/`/],
-    [policy(slash), policy(usual), "GET /docs/{page}", /public route `GET \/docs\/\{page\}`/],
+    [policy(usual), policy(slash), "GET /docs/{page}", / `GET \/docs\/\{page\}\/`/],
+    [policy(slash), policy(usual), "GET /docs/{page}", / `GET \/docs\/\{page\}`/],
     [policy(usual), policy(escapes), "GET /docs/{page}", /public route/],
     [policy(usual), policy(escapes), "GET /healthz", null],
     [policy(usual), policy(slash), undefined, null],
@@ -267,8 +268,8 @@ test("errors of the configuration have their locations", () => {
   ));
   const good = "orbgate_token: 1\nissuers:\n  - { issuer: \"https://id.example.com\", audience: a, kind: user }\n";
   assert.throws(() => new Gate(Engine.external(), good, /** @type {any} */ ({ flat_403: true })), /no option `flat_403`/);
-  assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("loud") }), /minimal, full, none/);
-  assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("constructor") }), /minimal, full, none/);
+  assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("loud") }), /full, none/);
+  assert.throws(() => new Gate(Engine.external(), good, { challenge: /** @type {any} */ ("constructor") }), /full, none/);
   assert.throws(() => new Gate(Engine.external(), good, { challenge: "full", realm: 'a"b' }), { code: "invalid_configuration" });
 });
 
@@ -319,7 +320,7 @@ test("a public route needs no token, and no route of the policy is one", async (
   assert.deepEqual(gate.checkRoutes(routes.map(({ method, template }) => ({ method, template: template.replace(/\{(\w+)\}/g, ":$1") }))), []);
 
   const overlaps = { ...options, public: ["GET /api/v1/external/{any}"] };
-  assert.throws(() => new Gate(Engine.external(), tokens, overlaps), /fits the same paths/);
+  assert.throws(() => new Gate(Engine.external(), tokens, overlaps), /same paths/);
   assert.throws(() => new Gate(Engine.external(), tokens, { ...options, public: ["healthz"] }), { code: "invalid_configuration" });
   assert.throws(() => new Gate(Engine.external(), tokens, { ...options, corsPreflight: /** @type {any} */ ("allow") }), /deny, pass/);
   assert.throws(() => new Gate(Engine.external(), tokens, { ...options, corsPreflight: /** @type {any} */ ("toString") }), /deny, pass/);
@@ -327,7 +328,7 @@ test("a public route needs no token, and no route of the policy is one", async (
   context.after(() => fs.rmSync(folder, { recursive: true }));
   const file = path.join(folder, "policy.yaml");
   fs.writeFileSync(file, "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: true, routes: ['POST /{any}']}}}}\n...\n");
-  assert.throws(() => gate.reload(file), /fits the same paths/);
+  assert.throws(() => gate.reload(file), /same paths/);
   assert.equal((await asked({})).isAllow, true);
 });
 

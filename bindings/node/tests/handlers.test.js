@@ -68,7 +68,8 @@ for (const [name, express] of EXPRESSES) {
     assert.deepEqual(await asked("/orders/7?x=1"), [200, "POST POST /orders/{id} true"]);
     for (const target of ["/orders/7?_method=DELETE", "/orders/me"]) {
       const [status, body] = await asked(target);
-      assert.deepEqual([status, body], [500, "the gate has let another request through: something inside the gate has changed the method or the path undefined"]);
+      assert.equal(status, 500);
+      assert.match(String(body), / another request .* undefined$/);
     }
   });
 
@@ -96,7 +97,7 @@ test("in node:http, `allowed` fails after the method or the path has changed", a
     request.method = "DELETE";
     const [other] = [findAllowed(request)];
     Object.assign(request, { method, url: "/orders/8" });
-    assert.throws(() => allowed(request), /has let another request through/);
+    assert.throws(() => allowed(request), / another request /);
     Object.assign(request, { url });
     response.end(`${before} ${other} ${allowed(request).decision.route}`);
   }));
@@ -153,7 +154,7 @@ test("a route of Fastify with constraints is unknown", async (context) => {
   const app = await made(false);
   const asked = async (/** @type {string} */ host) => (await app.inject({ url: "/orders/7", headers: { ...bearer("read"), host } })).statusCode;
   assert.deepEqual([await asked("shop.example"), await asked("admin.example")], [200, 404]);
-  await assert.rejects(async () => (await made(true)).ready(), /routes with constraints cannot be compared with the policy: GET \/orders\/:id$/);
+  await assert.rejects(async () => (await made(true)).ready(), / constraints .*: GET \/orders\/:id$/);
 });
 
 test("a handler of Hono with `next` answers at the decided route only", async (context) => {
@@ -244,5 +245,5 @@ test("a route with a pattern in a parameter is reported if another route has its
   context.after(() => app.close());
   await app.register(fastify(gate));
   app.get("/orders/:id", async () => "order").get("/orders/:z(export|a)", async () => "export");
-  await assert.rejects(async () => app.ready(), /lacks routes that the service has: GET \/orders\/:z\(export\|a\) \(decided as GET \/orders\/\{id\}\)$/);
+  await assert.rejects(async () => app.ready(), / lacks .*: GET \/orders\/:z\(export\|a\) \(.* GET \/orders\/\{id\}\)$/);
 });

@@ -38,7 +38,7 @@ test("an amount that a number cannot hold is exact", () => {
 test("a question that cannot be answered is an error", () => {
   const engine = Engine.external();
   assert.throws(() => engine.ask("why", {}), (error) => error instanceof OrbgateError && error.code === "not_found");
-  assert.throws(() => engine.ask("reach", {}), { code: "invalid_argument", message: /missing field `token`/ });
+  assert.throws(() => engine.ask("reach", {}), { code: "invalid_argument", message: /`token`/ });
   assert.throws(() => engine.ask("reach", /** @type {any} */ (undefined)), { code: "invalid_argument" });
   assert.throws(
     () => engine.diff({ policy: "orbgate: 2\n" }),

@@ -57,10 +57,7 @@ test("a module that is loaded answers", () => {
 });
 
 test("a bundler's program for browsers has nothing of Node", async () => {
-  assert.equal(await inBrowser("program.mjs", {}), `scope_held
-malformed_request
-cannot read \`policy.yaml\`: there are no files here: give its text to Engine.fromYaml(…)
-`);
+  assert.match(await inBrowser("program.mjs", {}), /^scope_held\nmalformed_request\n.*`policy\.yaml`.* Engine\.fromYaml\(…\)\n$/);
 });
 
 test("a gate works where there is nothing of Node, with WebCrypto", async () => {
@@ -84,7 +81,7 @@ test("a library of another ABI is refused with both numbers", (context) => {
   const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";
   const env = { ...process.env, ORBGATE_LIBRARY: file };
   const said = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
-  assert.equal(said, `the orbgate library \`${file}\` has ABI 2.1, and this package needs 1.0\n`);
+  assert.match(said, new RegExp(`\`${file}\` .* 2\\.1, .* 1\\.0\\n$`));
 });
 
 test("a trap is an error, and the next call has another instance", { skip: !isWasm }, () => {

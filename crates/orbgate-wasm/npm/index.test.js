@@ -38,12 +38,12 @@ test("what cannot be answered says why", () => {
   assert.throws(() => orbgate.load("orbgate: 2\n"), (error) => error instanceof OrbgateError
     && error.status === "invalid_policy" && error.diagnostics[0].location.line === 1);
   const engine = orbgate.load(text("external.yaml"));
-  assert.throws(() => engine.ask("why"), { status: "not_found", message: /^no question is `why`/ });
-  assert.throws(() => engine.ask("reach"), { status: "invalid_argument", message: /missing field `token`/ });
+  assert.throws(() => engine.ask("why"), { status: "not_found", message: /`why`/ });
+  assert.throws(() => engine.ask("reach"), { status: "invalid_argument", message: /`token`/ });
   assert.throws(() => engine.askJson("table", "[".repeat(2_000_000)), { status: "invalid_argument" });
   assert.throws(() => engine.ask("diff", { policy: "\u0000" }), { status: "invalid_policy" });
   engine.close();
-  assert.throws(() => engine.ask("table"), { status: "invalid_argument", message: /^there is no engine/ });
+  assert.throws(() => engine.ask("table"), { status: "invalid_argument", message: /no engine/ });
 });
 
 test("a fix removes its finding", () => {
