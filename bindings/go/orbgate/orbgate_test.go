@@ -437,7 +437,7 @@ func TestErrorsNameTheLocation(t *testing.T) {
 	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FromFile(pipe); !errors.Is(err, ErrIO) || !strings.HasSuffix(err.Error(), ": not a regular file") {
+	if _, err := FromFile(pipe); !errors.Is(err, ErrIO) || !strings.HasSuffix(err.Error(), "regular file") {
 		t.Errorf("%#v", err)
 	}
 	if _, err := FromYAML([]byte("orbgate: 1\napis: {}\nname: \xff\n")); !errors.Is(err, ErrInvalidPolicy) || errors.Is(err, ErrIO) {
@@ -472,9 +472,13 @@ func TestAnotherABIIsRefused(t *testing.T) {
 		abiVersion: true, abiVersion + 1: true, abiVersion - 1: false, (major + 1) << 16: false, (major-1)<<16 + minor + 1: false,
 	} {
 		err := (&names{version: "7.0.0", abi: abi}).fits()
-		said := fmt.Sprintf("liborbgate 7.0.0 has the ABI %d.%d, and this package needs %d.%d", abi>>16, abi&0xffff, major, minor)
-		if fits != (err == nil) || err != nil && !strings.Contains(err.Error(), said) {
+		if fits != (err == nil) {
 			t.Errorf("%x: %v", abi, err)
+		}
+		for _, number := range []string{"7.0.0", fmt.Sprintf(" %d.%d", abi>>16, abi&0xffff), fmt.Sprintf(" %d.%d", major, minor)} {
+			if err != nil && !strings.Contains(err.Error(), number) {
+				t.Errorf("%x: %s: %v", abi, number, err)
+			}
 		}
 	}
 }

@@ -274,7 +274,7 @@ func TestAPublicRouteNeedsNoToken(t *testing.T) {
 	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := protect.Reload(file); err == nil || !strings.Contains(err.Error(), "fits the same paths") {
+	if err := protect.Reload(file); err == nil || !strings.Contains(err.Error(), "same paths") {
 		t.Errorf("%v", err)
 	}
 	engine, err := orbgate.FromYAML(policy)
@@ -283,7 +283,7 @@ func TestAPublicRouteNeedsNoToken(t *testing.T) {
 	}
 	defer engine.Close()
 	config.Policy, config.Tokens = orbgate.NewHandle(engine), i.tokens()
-	if _, err := gate.New(config); err == nil || !strings.Contains(err.Error(), "fits the same paths") {
+	if _, err := gate.New(config); err == nil || !strings.Contains(err.Error(), "same paths") {
 		t.Errorf("%v", err)
 	}
 }
