@@ -36,7 +36,7 @@ class GateReloadTest extends WithIssuer {
             refusing.reload(file);
             Files.copy(Path.of(System.getProperty("orbgate.cases")).resolve("../external.yaml"), file, StandardCopyOption.REPLACE_EXISTING);
             String message = assertThrows(OrbgateException.class, () -> refusing.reload(file)).getMessage();
-            assertTrue(message.contains("the policy allows more than the former: ") && message.contains(" wider"), message);
+            assertTrue(message.contains(file.toString()) && message.contains(" wider"), message);
             try (Engine active = held.load()) {
                 assertFalse(active.digest().equals(Engine.external().digest()));
             }
@@ -50,10 +50,10 @@ class GateReloadTest extends WithIssuer {
         String usual = "trailing_slash: never";
         String slash = "trailing_slash: always";
         String escapes = "target: encoded_params";
-        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}"));
-        assertEquals(": 1 wider", refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}"));
-        assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}/`"));
-        assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("public route `GET /docs/{page}`"));
+        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}").endsWith(": 1 wider"));
+        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}").endsWith(": 1 wider"));
+        assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("`GET /docs/{page}/`"));
+        assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("`GET /docs/{page}`"));
         assertTrue(refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /docs/{page}").contains("public route"));
         assertEquals("", refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /healthz"));
     }
@@ -62,7 +62,7 @@ class GateReloadTest extends WithIssuer {
         return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n";
     }
 
-    /** Why a gate refuses a policy as wider, after the usual words; empty if it doesn't. */
+    /** Why a gate refuses a policy as wider; empty if it doesn't. */
     private String refusal(Path folder, String active, String next, String publicRoute) throws Exception {
         Path file = Files.writeString(folder.resolve("policy.yaml"), next);
         try (Engine before = Engine.fromYaml(active);
@@ -74,7 +74,7 @@ class GateReloadTest extends WithIssuer {
                 return "";
             } catch (OrbgateException wider) {
                 assertEquals(before.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
-                return wider.getMessage().replaceFirst("(?s)^.*the policy allows more than the former", "");
+                return wider.getMessage();
             }
         }
     }

@@ -227,7 +227,10 @@ class GateTest extends WithIssuer {
             }
             assertThrows(java.nio.file.NoSuchFileException.class, () -> hooked.reload(Path.of("/no/such/policy.yaml")));
             assertEquals(4, lost.get("orbgate_audit_lost_total"));
-            assertEquals(Map.of("decisions are not counted", 1, "audit lines are lost", 1, "requests are refused: the router has taken ``", 1), logged);
+            assertEquals(3, logged.size(), logged::toString);
+            for (String subject : List.of("counted", "audit", "router")) {
+                assertEquals(List.of(1), logged.entrySet().stream().filter(line -> line.getKey().contains(subject)).map(Map.Entry::getValue).toList(), subject);
+            }
         } finally {
             logger.removeHandler(broken);
         }
@@ -282,8 +285,8 @@ class GateTest extends WithIssuer {
         assertTrue(differ.undeclared().get(0).decidedAs().orElseThrow().startsWith("GET /api/v1/external/voxies/{"));
         List<String> lines = differ.getMessage().lines().toList();
         assertEquals(3, lines.size());
-        String undeclared = "the policy has no `GET /api/v1/external/voxies/export`, and decides it as `GET /api/v1/external/voxies/{";
-        assertTrue(lines.stream().anyMatch(line -> line.contains(undeclared)), differ.getMessage());
+        String undeclared = ".*`GET /api/v1/external/voxies/export`.*`GET /api/v1/external/voxies/\\{.*";
+        assertTrue(lines.stream().anyMatch(line -> line.matches(undeclared)), differ.getMessage());
     }
 
     @Test
@@ -331,7 +334,7 @@ class GateTest extends WithIssuer {
             Path file = folder.resolve("policy.yaml");
             Files.writeString(file, "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: ['GET /{any}'] } } } }\n...\n");
             String overlap = assertThrows(ConfigurationException.class, () -> open.reload(file)).getMessage();
-            assertTrue(overlap.contains("fits the same paths"), overlap);
+            assertTrue(overlap.contains("same paths"), overlap);
             assertTrue(open.ask(get("/healthz")).isAllow());
         }
         Gate.Builder overlaps = Gate.builder(policy, issuer.tokens()).publicRoutes(List.of("GET /api/v1/external/{any}"));
@@ -402,7 +405,7 @@ class GateTest extends WithIssuer {
         try (Gate gate = Gate.of(policy, tokens)) {
             IssuerKeys keys = gate.warm().get(0);
             assertEquals(0, keys.count());
-            assertEquals(Optional.of("the issuer's answer has more than 262144 bytes"), keys.failure());
+            assertTrue(keys.failure().orElseThrow().contains("262144"), keys::toString);
         } finally {
             huge.stop(0);
         }

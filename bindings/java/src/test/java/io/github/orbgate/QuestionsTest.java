@@ -77,8 +77,8 @@ class QuestionsTest {
 
     @Test
     void whatCannotBeAnsweredIsSaid() {
-        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("why", "{}")).getMessage().startsWith("no question is `why`"));
-        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("reach", "{}")).getMessage().contains("missing field `token`"));
+        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("why", "{}")).getMessage().contains("`why`"));
+        assertTrue(assertThrows(OrbgateException.class, () -> engine.ask("reach", "{}")).getMessage().contains("`token`"));
         assertThrows(OrbgateException.class, () -> engine.ask("table", "\ud800"));
         Questions.DiffArguments half = new Questions.DiffArguments("orbgate: 2\n");
         assertEquals(1, assertThrows(PolicyException.class, () -> engine.diff(half)).diagnostics().get(0).line());

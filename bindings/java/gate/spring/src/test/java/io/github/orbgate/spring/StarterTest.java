@@ -590,7 +590,7 @@ class StarterTest {
         Exception problem = assertThrows(Exception.class, () -> start(List.of()));
         StringWriter text = new StringWriter();
         problem.printStackTrace(new PrintWriter(text));
-        assertTrue(text.toString().contains("`orbgate.tokens` does not say"), text.toString());
+        assertTrue(text.toString().contains("`orbgate.tokens`"), text.toString());
     }
 
     /** What a WebSocket answers to two messages; or the status of the answer to its handshake. */
