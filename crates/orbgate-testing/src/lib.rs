@@ -17,6 +17,8 @@
 
 #[cfg(feature = "exchange")]
 pub mod exchange;
+#[path = "../../orbgate/tests/support/expected.rs"]
+pub mod expected;
 pub mod page;
 pub mod provider;
 pub mod signer;

@@ -32,7 +32,7 @@ fn of_a_large_file_no_more_is_read_than_shows_that_it_is_too_large() {
     assert_eq!(length, Policy::MAX_BYTES + 1);
     let error = Policy::from_bytes(read.bytes()).unwrap_err();
     assert!(
-        error.to_string().contains("larger than the limit"),
+        error.to_string().contains(&Policy::MAX_BYTES.to_string()),
         "{error}"
     );
     // `main` shows it so, where it is returned with `?`.
@@ -60,6 +60,5 @@ fn only_a_regular_file_is_read() {
     for path in [&pipe, &link, directory, Path::new("/dev/zero")] {
         let error = PolicyFile::read(path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{}", path.display());
-        assert_eq!(error.to_string(), "not a regular file");
     }
 }

@@ -3,21 +3,24 @@
 use core::fmt::Write as _;
 
 use crate::growth::check_linear;
+use crate::support::expected::Expected;
 use orbgate::policy::{Diagnostic, Policy};
+
+fn keep(name: &str, diagnostics: &[Diagnostic]) {
+    let mut expected = Expected::default();
+    expected.add("diagnostics", messages(diagnostics));
+    expected.keep(env!("CARGO_MANIFEST_DIR"), name);
+}
 
 #[test]
 fn a_file_over_8_mib_is_refused_before_any_other_work() {
     let limit = 8 * 1024 * 1024;
     let diagnostics = refused(&"&a [".repeat(4 * 1024 * 1024));
-    assert_eq!(
-        messages(&diagnostics),
-        ["1:1: the file is larger than the limit of 8388608 bytes"]
-    );
+    let mut expected = Expected::default();
+    expected.add("anchors", messages(&diagnostics));
     let diagnostics = refused(&"#".repeat(limit + 1));
-    assert_eq!(
-        messages(&diagnostics),
-        ["1:1: the file is larger than the limit of 8388608 bytes"]
-    );
+    expected.add("a comment", messages(&diagnostics));
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "limits: 8 MiB");
 }
 
 #[test]
@@ -40,7 +43,7 @@ fn aliases_are_never_expanded() {
         assert!(
             diagnostics
                 .iter()
-                .any(|diagnostic| diagnostic.message.starts_with("an alias is not allowed"))
+                .any(|diagnostic| diagnostic.message.starts_with("an alias"))
         );
     }
     let mut doubling = String::from("a0: &a0 [x, x]\n");
@@ -61,10 +64,8 @@ fn depth_is_limited() {
         "{a: ".repeat(1_000_000),
     ] {
         let diagnostics = refused(&text);
-        assert_eq!(
-            diagnostics.last().unwrap().message,
-            "nested too deeply: 8 levels are the limit"
-        );
+        let last = diagnostics.last().unwrap();
+        assert!(last.message.starts_with("nested"), "{}", last.message);
     }
     let diagnostics = refused(&format!("a: {}{}", "[".repeat(7), "]".repeat(7)));
     assert!(
@@ -73,10 +74,7 @@ fn depth_is_limited() {
             .all(|diagnostic| !diagnostic.message.starts_with("nested"))
     );
     let diagnostics = refused(&format!("a: {}{}", "[".repeat(8), "]".repeat(8)));
-    assert_eq!(
-        messages(&diagnostics),
-        ["1:11: nested too deeply: 8 levels are the limit"]
-    );
+    keep("limits: depth", &diagnostics);
 }
 
 #[test]
@@ -87,10 +85,7 @@ fn the_report_is_limited_and_says_so() {
     }
     let diagnostics = refused(&text);
     assert_eq!(diagnostics.len(), 1_001);
-    assert_eq!(
-        diagnostics.last().unwrap().message,
-        "1,000 lines are the limit: there may be more to report"
-    );
+    keep("limits: report", &diagnostics[1_000..]);
 }
 
 #[test]
@@ -104,10 +99,7 @@ fn routes_are_limited_to_200_000() {
     );
     text.push_str("          - GET /one-more\n          - GET /and-another\n");
     let diagnostics = Policy::from_yaml(&text).unwrap_err();
-    assert_eq!(
-        messages(diagnostics.diagnostics()),
-        ["200009:13: too many routes: 200000 are the limit"]
-    );
+    keep("limits: routes", diagnostics.diagnostics());
 }
 
 /// A short file with a long base path must not take gigabytes.
@@ -126,12 +118,15 @@ fn the_full_paths_are_limited_to_64_mib_together() {
     assert!(Policy::from_yaml(&text).is_ok());
     text.push_str("          - GET /one-more\n");
     let diagnostics = Policy::from_yaml(&text).unwrap_err();
-    let location = format!("{}:13", 9 + most);
-    let message = "the full paths up to here, each with its base path, have over 64 MiB together";
-    assert_eq!(
-        messages(diagnostics.diagnostics()),
-        [format!("{location}: {message}")]
+    let [diagnostic] = diagnostics.diagnostics() else {
+        panic!("{diagnostics}");
+    };
+    let location = format!("{}:13: ", 9 + most);
+    assert!(
+        diagnostic.to_string().starts_with(&location),
+        "{diagnostic}"
     );
+    assert!(diagnostic.message.contains("64 MiB"), "{diagnostic}");
 }
 
 #[test]
@@ -143,10 +138,7 @@ fn scopes_are_limited_to_65_535() {
     assert!(Policy::from_yaml(&text).is_ok());
     text.push_str("      one-more: { routes: [] }\n");
     let diagnostics = Policy::from_yaml(&text).unwrap_err();
-    assert_eq!(
-        messages(diagnostics.diagnostics()),
-        ["65540:7: too many scopes: 65535 are the limit"]
-    );
+    keep("limits: scopes", diagnostics.diagnostics());
 }
 
 /// A name that stands at many positions is told from itself by the position.
@@ -257,11 +249,5 @@ fn sets_of_literal_locations_are_limited_to_63_for_each_length() {
         writeln!(text, "          - GET {}", template(16, set)).unwrap();
     }
     let diagnostics = Policy::from_yaml(&text).unwrap_err();
-    let route = format!("GET /api{}", template(16, 63));
-    assert_eq!(
-        messages(diagnostics.diagnostics()),
-        [format!(
-            "199:13: route `{route}` adds another mix of literals and parameters for paths of 17 segments; the limit is 63"
-        )]
-    );
+    keep("limits: mixes", diagnostics.diagnostics());
 }
