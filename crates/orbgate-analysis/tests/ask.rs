@@ -3,79 +3,35 @@
 use orbgate::Engine;
 use orbgate_analysis::{AskError, ask};
 
+use crate::support::expected::Expected;
+
 #[test]
 fn wrong_questions_and_arguments_are_named() {
-    for (question, arguments, message) in [
-        (
-            "why",
-            "{}",
-            "no question is `why`: check, diff, explain, lint, needs, reach, table, unused, who",
-        ),
-        ("", "{}", "no question is ``: "),
-        (
-            "table",
-            "",
-            "arguments: EOF while parsing a value at line 1 column 0",
-        ),
-        (
-            "table",
-            "[]",
-            "arguments: invalid type: sequence, expected an object",
-        ),
-        ("table", r#"{"x":1}"#, "arguments: unknown field `x`"),
-        ("reach", "{}", "arguments: missing field `token`"),
+    let mut expected = Expected::default();
+    for (question, arguments) in [
+        ("why", "{}"),
+        ("", "{}"),
+        ("table", ""),
+        ("table", "[]"),
+        ("table", r#"{"x":1}"#),
+        ("reach", "{}"),
         (
             "who",
             r#"{"method":"GET","target":"/","tokens":[["a",null]]}"#,
-            "arguments: invalid type: sequence, expected an object",
         ),
-        (
-            "reach",
-            r#"{"token":{"scopes":""}}"#,
-            "arguments: missing field `kind`",
-        ),
-        (
-            "needs",
-            r#"{"calls":[{"method":"GET"}]}"#,
-            "arguments: missing field `target`",
-        ),
-        (
-            "needs",
-            r#"{"token":"partner","calls":[]}"#,
-            "arguments: unknown variant `partner`",
-        ),
-        (
-            "needs",
-            r#"{"calls":[],"calls":[]}"#,
-            "arguments: duplicate field `calls`",
-        ),
-        (
-            "who",
-            r#"{"method":"GET","target":"/","tokens":[{}]}"#,
-            "arguments: missing field `token`",
-        ),
-        (
-            "lint",
-            r#"{"policy":"","levels":{"overlap":"fatal"}}"#,
-            "arguments: `overlap: fatal` is no code with a level",
-        ),
-        (
-            "lint",
-            r#"{"policy":"","levels":{"overlaps":"off"}}"#,
-            "arguments: `overlaps: off` is no code with a level",
-        ),
-        (
-            "diff",
-            r#"{"policy":"","fail_on":["dearer"]}"#,
-            "arguments: no change is of a kind `dearer`",
-        ),
+        ("reach", r#"{"token":{"scopes":""}}"#),
+        ("needs", r#"{"calls":[{"method":"GET"}]}"#),
+        ("needs", r#"{"token":"partner","calls":[]}"#),
+        ("needs", r#"{"calls":[],"calls":[]}"#),
+        ("who", r#"{"method":"GET","target":"/","tokens":[{}]}"#),
+        ("lint", r#"{"policy":"","levels":{"overlap":"fatal"}}"#),
+        ("lint", r#"{"policy":"","levels":{"overlaps":"off"}}"#),
+        ("diff", r#"{"policy":"","fail_on":["dearer"]}"#),
     ] {
         let error = ask(Engine::external(), question, arguments).unwrap_err();
-        assert!(
-            error.to_string().starts_with(message),
-            "{question}: {error}"
-        );
+        expected.add(&format!("{question} {arguments}"), [error]);
     }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "ask");
     let error = ask(Engine::external(), "diff", r#"{"policy":"orbgate: 2\n"}"#).unwrap_err();
     let AskError::Policy(error) = error else {
         panic!("{error:?}");

@@ -1,6 +1,6 @@
 //! Near misses: a misspelt call finds its route, and what is said of it is true.
 
-use orbgate::{Engine, Policy};
+use orbgate::{Detail, Engine, Policy};
 use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};
 
 /// A target of a template.
@@ -13,6 +13,15 @@ fn target(template: &str) -> String {
         }
     };
     template.split('/').map(value).collect::<Vec<_>>().join("/")
+}
+
+fn segment(location: usize, found: &str, expected: &str) -> Miss {
+    let (found, expected) = (found.to_owned(), expected.to_owned());
+    Miss::Segment {
+        location,
+        found,
+        expected,
+    }
 }
 
 #[test]
@@ -69,11 +78,11 @@ fn what_fits_and_is_less_specific_is_named() {
     let why = |method: &str, target: &str| {
         let near = near_misses(&engine, method, target);
         near.into_iter()
-            .map(|near| (near.route.as_str().to_owned(), near.why.to_string()))
+            .map(|near| (near.route.as_str().to_owned(), near.why))
             .collect::<Vec<_>>()
     };
-    let pair = |route: &str, why: &str| (route.to_owned(), why.to_owned());
-    let less = "fits, but `/x/y` is more specific";
+    let pair = |route: &str, why: &Miss| (route.to_owned(), why.clone());
+    let less = &Miss::LessSpecific("/x/y".to_owned());
     assert_eq!(
         why("GET", "/x/y?a=b"),
         [pair("GET /x/{id}", less), pair("GET /{a}/y", less)]
@@ -81,7 +90,7 @@ fn what_fits_and_is_less_specific_is_named() {
     assert_eq!(why("DELETE", "/x/y"), []);
     assert_eq!(
         why("DELETE", "/X/y"),
-        [pair("DELETE /x/y", "segment 1 is `X`, not `x`")]
+        [pair("DELETE /x/y", &segment(1, "X", "x"))]
     );
     assert_eq!(why("GET", "/x/1/z"), []);
     let found = near_misses(&engine, "GET", "/x");
@@ -99,9 +108,9 @@ fn what_fits_and_is_less_specific_is_named() {
 fn what_is_spelt_otherwise_is_what_was_meant() {
     let text = "orbgate: 1\napis: { a: { base_path: /v1/shop, scopes: { s: { orbs: false, routes: [GET /items, 'GET /items/{id}', 'GET /items/{id}/parts'] } } } }";
     let engine = Engine::new(&Policy::from_yaml(text).unwrap());
-    let empty = "fits, but the path has an empty segment or a trailing `/`";
-    let dots = "fits, but a segment of the path is nothing but dots";
-    let start = "starts with `/v1/shop`, which the call lacks";
+    let empty = &Miss::Malformed(Detail::EmptySegment);
+    let dots = &Miss::Malformed(Detail::DotSegment);
+    let start = &Miss::Start("/v1/shop".to_owned());
     for (method, target, route, why, meant) in [
         (
             "GET",
@@ -128,35 +137,35 @@ fn what_is_spelt_otherwise_is_what_was_meant() {
             "GET",
             "https://example.com/v1/shop/items",
             "/items",
-            "fits, but a target starts with `/`",
+            &Miss::Malformed(Detail::Form),
             Some("/v1/shop/items"),
         ),
         (
             "GET",
             "v1/shop/items?x=1",
             "/items",
-            "fits, but a target starts with `/`",
+            &Miss::Malformed(Detail::Form),
             Some("/v1/shop/items"),
         ),
         (
             "GET",
             "/v1/shop/items#top",
             "/items",
-            "fits, but a target never carries a `#`",
+            &Miss::Malformed(Detail::Fragment),
             Some("/v1/shop/items"),
         ),
         (
             "GET",
             "/v1/shop/items/a;b",
             "/items/{id}",
-            "fits, but a path never carries a `;`",
+            &Miss::Malformed(Detail::MatrixParam),
             None,
         ),
         (
             "get",
             "/v1/shop/items",
             "/items",
-            "fits, but a method is 1 to 16 capital letters",
+            &Miss::Malformed(Detail::Method),
             None,
         ),
         ("GET", "/items", "/items", start, Some("/v1/shop/items")),
@@ -171,25 +180,17 @@ fn what_is_spelt_otherwise_is_what_was_meant() {
             "GET",
             "/shop/items",
             "/items",
-            "starts with `/v1`, which the call lacks",
+            &Miss::Start("/v1".to_owned()),
             Some("/v1/shop/items"),
         ),
         ("GET", "/items/", "/items", start, Some("/v1/shop/items")),
     ] {
         let near = near_misses(&engine, method, target);
-        let first = near.first().map(|near| {
-            (
-                near.route.as_str(),
-                near.why.to_string(),
-                near.meant.as_deref(),
-            )
-        });
+        let first = near
+            .first()
+            .map(|near| (near.route.as_str(), &near.why, near.meant.as_deref()));
         let route = format!("GET /v1/shop{route}");
-        assert_eq!(
-            first,
-            Some((&*route, why.to_owned(), meant)),
-            "{target}: {near:#?}"
-        );
+        assert_eq!(first, Some((&*route, why, meant)), "{target}: {near:#?}");
         assert!(meant.is_none() || near.len() == 1, "{target}: {near:#?}");
     }
     // Parameters alone fit anything.
@@ -237,38 +238,19 @@ fn a_path_without_its_slash_is_a_near_miss() {
     let text = include_str!("../../../policy/valid/trailing-slash.yaml");
     let engine = Engine::new(&Policy::from_yaml(text).unwrap());
     for (target, why, meant) in [
-        (
-            "/v1/items/7",
-            "fits, but for the `/` at its end",
-            "/v1/items/7/",
-        ),
-        (
-            "/v1/items?a",
-            "fits, but for the `/` at its end",
-            "/v1/items/",
-        ),
-        (
-            "/v1/item/",
-            "segment 2 is `item`, not `items`",
-            "/v1/items/",
-        ),
-        (
-            "/items/7/",
-            "starts with `/v1`, which the call lacks",
-            "/v1/items/7/",
-        ),
+        ("/v1/items/7", Miss::Slash, "/v1/items/7/"),
+        ("/v1/items?a", Miss::Slash, "/v1/items/"),
+        ("/v1/item/", segment(2, "item", "items"), "/v1/items/"),
+        ("/items/7/", Miss::Start("/v1".to_owned()), "/v1/items/7/"),
         (
             "/v1/items//",
-            "fits, but the path has an empty segment or a trailing `/`",
+            Miss::Malformed(Detail::EmptySegment),
             "/v1/items/",
         ),
     ] {
         let near = near_misses(&engine, "GET", target);
-        let found = near
-            .first()
-            .map(|near| (near.why.to_string(), near.meant.as_deref()));
-        let said = found.as_ref().map(|(why, meant)| (&**why, *meant));
-        assert_eq!(said, Some((why, Some(meant))), "{target}");
+        let found = near.first().map(|near| (&near.why, near.meant.as_deref()));
+        assert_eq!(found, Some((&why, Some(meant))), "{target}");
     }
     assert_eq!(near_misses(&engine, "GET", "/v1/items/"), []);
 }
