@@ -4,6 +4,7 @@ use orbgate::{Orbs, Policy};
 use orbgate_openapi::{DriftKind, Options, check, import};
 
 use super::{free, nothing};
+use crate::support::expected::Expected;
 
 /// The policy's text, or the errors.
 fn imported(document: &str, options: &Options) -> Result<String, String> {
@@ -78,49 +79,27 @@ fn what_is_left_open_is_asked_for() {
     let get = "paths: { /a: { get: { security: [{ login: [s] }] } } }";
     let two = format!("{LOGIN}, other: {{ type: oauth2 }}");
     let servers = |servers: &str| format!("servers: [{servers}]\n{get}");
-    for (document, expected) in [
-        (
-            with(LOGIN, get),
-            "3:16: the document does not say what a call consumes (`x-orbs`): set the option `orbs` to false, true or an amount\n",
+    let mut expected = Expected::default();
+    for document in [
+        with(LOGIN, get),
+        with(&two, get),
+        with(
+            LOGIN,
+            &servers("{ url: https://a/v1 }, { url: https://a/v2 }"),
         ),
-        (
-            with(&two, get),
-            "4:34: several schemes have scopes: `login`, `other`; say which one is meant with `--scheme NAME`\n",
-        ),
-        (
-            with(
-                LOGIN,
-                &servers("{ url: https://a/v1 }, { url: https://a/v2 }"),
-            ),
-            "3:41: the servers have different paths, `/v1` and `/v2`: set the option for the base path\n",
-        ),
-        (
-            with(LOGIN, &servers("{ url: 'https://{host}/v1' }")),
-            "3:18: the path of server `https://{host}/v1` has a variable: set the option for the base path\n",
-        ),
-        (
-            with(LOGIN, &servers("{ url: v1 }")),
-            "3:18: the path of server `v1` is relative to where the document is found: set the option for the base path\n",
-        ),
-        (
-            with(LOGIN, &servers("{ url: 'https://a/v1?x' }")),
-            "3:18: the path of server `https://a/v1?x` is followed by a query or a fragment: set the option for the base path\n",
-        ),
+        with(LOGIN, &servers("{ url: 'https://{host}/v1' }")),
+        with(LOGIN, &servers("{ url: v1 }")),
+        with(LOGIN, &servers("{ url: 'https://a/v1?x' }")),
     ] {
-        assert_eq!(
-            imported(&document, &nothing()).unwrap_err(),
-            expected,
-            "{document}"
-        );
+        expected.add(&document, [imported(&document, &nothing()).unwrap_err()]);
     }
     let unknown = Options {
         scheme: Some("key".to_owned()),
         ..free()
     };
-    assert_eq!(
-        imported(&with(LOGIN, get), &unknown).unwrap_err(),
-        "4:34: no scheme `key` of the type `oauth2`, `openIdConnect` or `http`: there is `login`\n"
-    );
+    let document = with(LOGIN, get);
+    expected.add("scheme `key`", [imported(&document, &unknown).unwrap_err()]);
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "options: what is left open");
 }
 
 #[test]
@@ -144,10 +123,9 @@ fn a_base_path_may_be_said() {
         base_path: Some("v2".to_owned()),
         ..free()
     };
-    assert_eq!(
-        imported(&document, &bad).unwrap_err(),
-        "1:1: base path `v2` must start with `/`, or be empty: `\"\"`\n"
-    );
+    let mut expected = Expected::default();
+    expected.add("base path `v2`", [imported(&document, &bad).unwrap_err()]);
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "options: base path");
 }
 
 #[test]
@@ -198,17 +176,10 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
     let told = import(document.as_bytes(), &free()).unwrap();
     assert_eq!(told.operations, 0);
     let message = &told.left_out[0].message;
-    assert!(
-        message.ends_with(
-            "it is of the type `http`; with `--scheme bearer` its roles count as scopes"
-        ),
-        "{message}"
-    );
+    assert!(message.contains("`--scheme bearer` "), "{message}");
     let message = &told.left_out[1].message;
     assert!(
-        message.ends_with(
-            "it is of the type `http`; with `--scheme bearer --default-scope SCOPE` its operations need SCOPE"
-        ),
+        message.contains("`--scheme bearer --default-scope SCOPE` "),
         "{message}"
     );
     let options = Options {
@@ -238,7 +209,7 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
         &free(),
     );
     let message = &basic.unwrap().left_out[1].message;
-    assert!(message.ends_with("it is of the type `http`"), "{message}");
+    assert!(message.ends_with("`http`"), "{message}");
 }
 
 /// As GitHub's document has it: it says nothing of security, and declares no scheme.
