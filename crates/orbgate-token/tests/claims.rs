@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use orbgate::TokenKind;
+use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{
     AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without,
@@ -374,28 +375,21 @@ fn a_claim_of_organisations_needs_two_kinds_and_another_name() {
         assert_ne!(yaml, ENTRA, "{from}");
         Verifier::from_yaml(&yaml).unwrap_err().to_string()
     };
-    let one_kind = "`organisation_scopes` needs a `kind` with tests for `user` and for `organisation`: use `scopes` for tokens of one kind";
     let tests = "kind:
       user: [{ claim: scp, present: true }]
       organisation: [{ claim: idtyp, equals: app }]
 ";
-    assert_eq!(with(tests, "kind: user\n"), format!("9:26: {one_kind}"));
-    assert_eq!(
-        with(tests, "kind: organisation\n"),
-        format!("9:26: {one_kind}")
-    );
-    assert_eq!(
-        with("      user: [{ claim: scp, present: true }]\n", ""),
-        format!("10:26: {one_kind}")
-    );
-    assert_eq!(
-        with("claim: roles", "claim: scp"),
-        "11:26: `organisation_scopes` and `scopes` name the same claim, `scp`: leave out `organisation_scopes`"
-    );
-    assert_eq!(
-        with("claim: roles", "claim: ''"),
-        "11:26: the name of a claim is empty"
-    );
+    let mut expected = Expected::default();
+    for (from, to) in [
+        (tests, "kind: user\n"),
+        (tests, "kind: organisation\n"),
+        ("      user: [{ claim: scp, present: true }]\n", ""),
+        ("claim: roles", "claim: scp"),
+        ("claim: roles", "claim: ''"),
+    ] {
+        expected.add(&format!("{from} -> {to}"), [with(from, to)]);
+    }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "claims: of organisations");
 }
 
 #[test]
@@ -411,32 +405,16 @@ fn an_explanation_names_the_claim_of_its_kind() {
         verifier.explain(token, Some(&world.keys), now()).hint
     };
     let table = [
-        (
-            json!({"idtyp": "app", "roles": "a"}),
-            "its `roles` is one text: write `organisation_scopes: { claim: roles }`",
-        ),
-        (
-            json!({"idtyp": "app", "scp": null, "roles": ["a"]}),
-            "it has both `roles` and `scp`: to ignore `scp`, write `conflict: ignore` under `organisation_scopes`",
-        ),
-        (
-            json!({"idtyp": "app", "scp": null}),
-            "it has `scp` and no `roles`, which is the `claim` of `organisation_scopes`",
-        ),
-        (
-            json!({"scp": ["a"]}),
-            "its `scp` is a list: write `scopes: { claim: scp, format: array }`",
-        ),
-        (
-            json!({"scp": "a", "scope": "a"}),
-            "it has both `scp` and `scope`: to ignore `scope`, write `conflict: ignore` under `scopes`",
-        ),
-        (
-            json!({"idtyp": "app", "roles": [""]}),
-            "its `roles` isn't what RFC 6749, section 3.3, says",
-        ),
+        json!({"idtyp": "app", "roles": "a"}),
+        json!({"idtyp": "app", "scp": null, "roles": ["a"]}),
+        json!({"idtyp": "app", "scp": null}),
+        json!({"scp": ["a"]}),
+        json!({"scp": "a", "scope": "a"}),
+        json!({"idtyp": "app", "roles": [""]}),
     ];
-    for (members, expected) in table {
-        assert_eq!(hint(&members).as_deref(), Some(expected), "{members}");
+    let mut expected = Expected::default();
+    for members in table {
+        expected.add(&members.to_string(), hint(&members));
     }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "claims: hints");
 }

@@ -1,5 +1,6 @@
 //! Which keys of a published set are used, and why others are not.
 
+use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{
     Signer, base64url, claims, header, issuer, keys, now, verifier, with, without,
@@ -7,33 +8,35 @@ use orbgate_testing::signer::{
 use orbgate_token::{KeySet, KeySetError, TokenError};
 use serde_json::{Value, json};
 
-/// The warning about the second of two keys; `None` where both are used.
-fn warning(jwk: &Value) -> Option<&'static str> {
+/// The warning about the second of two keys has this word; `None` if both are used.
+fn assert_warning(jwk: &Value, word: Option<&str>) {
     let good = Signer::p256().jwk("good");
     let set = json!({ "keys": [good, jwk] }).to_string();
     let set = KeySet::from_jwks(set.as_bytes()).unwrap();
     assert_eq!(set.len(), 2_usize.saturating_sub(set.warnings().len()));
-    set.warnings().first().map(|warning| {
+    let warning = set.warnings().first();
+    assert_eq!(warning.is_some(), word.is_some(), "{jwk}: {warning:?}");
+    if let (Some(warning), Some(word)) = (warning, word) {
         assert_eq!(warning.index, 1);
-        warning.message
-    })
+        assert!(warning.message.contains(word), "{jwk}: {warning:?}");
+    }
 }
 
 #[test]
 fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     let (ec, rsa, ed) = (Signer::p256(), Signer::rsa(), Signer::ed25519());
     let (ec, rsa, ed) = (ec.jwk("k"), rsa.jwk("k"), ed.jwk("k"));
-    let use_is = Some("its `use` is not `sig`");
-    let ops = Some("its `key_ops` do not have `verify`");
-    let algorithm = Some("its `alg` is not for signatures by such a key");
-    let length = Some("a coordinate has not the length of its curve's");
-    let bits = Some("its modulus does not have 2048 to 8192 bits");
-    let exponent = Some("its exponent is even or too small");
-    let large = Some("its exponent has more than 32 bits");
-    let private = Some("a private key does not belong in a public key set");
-    let not_text = Some("a member that must be a string isn't one");
-    let missing = Some("a part of the key is missing");
-    let encoding = Some("a part of the key is not base64url without padding");
+    let use_is = Some("`use`");
+    let ops = Some("`key_ops`");
+    let algorithm = Some("`alg`");
+    let length = Some("length");
+    let bits = Some("8192 bits");
+    let exponent = Some("too small");
+    let large = Some("32 bits");
+    let private = Some("private");
+    let not_text = Some("string");
+    let missing = Some("missing");
+    let encoding = Some("base64url");
     let even = format!("{}A", &rsa["n"].as_str().unwrap()[..341]);
     let modulus = |bytes: usize| with(rsa.clone(), "n", base64url(vec![0xff; bytes]));
     let table = [
@@ -59,20 +62,11 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
         (with(rsa.clone(), "alg", "RSA-OAEP"), algorithm),
         (with(rsa.clone(), "alg", "HS256"), algorithm),
         (with(ed.clone(), "alg", "Ed25519"), None),
-        (
-            with(ed.clone(), "crv", "X25519"),
-            Some("its `crv` is not Ed25519"),
-        ),
+        (with(ed.clone(), "crv", "X25519"), Some("Ed25519")),
         (with(ed.clone(), "x", "AAAA"), length),
         (with(ec.clone(), "crv", "P-384"), length),
-        (
-            with(ec.clone(), "crv", "secp256k1"),
-            Some("its `crv` is not P-256, P-384 or P-521"),
-        ),
-        (
-            with(ec.clone(), "y", ec["x"].clone()),
-            Some("it is not a point of its curve, or no key"),
-        ),
+        (with(ec.clone(), "crv", "secp256k1"), Some("P-521")),
+        (with(ec.clone(), "y", ec["x"].clone()), Some("point")),
         (without(ec.clone(), "y"), missing),
         (
             with(ec.clone(), "x", format!("{}=", ec["x"].as_str().unwrap())),
@@ -87,7 +81,7 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
         (modulus(1024), None),
         (modulus(1025), bits),
         (with(rsa.clone(), "n", ""), bits),
-        (with(rsa.clone(), "n", even), Some("its modulus is even")),
+        (with(rsa.clone(), "n", even), Some("modulus")),
         (with(rsa.clone(), "e", "Aw"), exponent),
         (with(rsa.clone(), "e", "AQAA"), exponent),
         (with(rsa.clone(), "e", ""), exponent),
@@ -100,18 +94,15 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
         ),
         (
             json!({"kty": "oct", "k": base64url([7; 64]), "alg": "HS256"}),
-            Some("a secret does not belong in a public key set"),
+            Some("secret"),
         ),
-        (
-            json!({"kty": "AKP"}),
-            Some("its `kty` is not RSA, EC or OKP"),
-        ),
-        (json!({}), Some("it has no `kty`")),
+        (json!({"kty": "AKP"}), Some("OKP")),
+        (json!({}), Some("no `kty`")),
         (json!({"kty": null}), not_text),
-        (json!("RSA"), Some("it is not an object")),
+        (json!("RSA"), Some("object")),
     ];
     for (jwk, expected) in table {
-        assert_eq!(warning(&jwk), expected, "{jwk}");
+        assert_warning(&jwk, expected);
     }
 }
 
@@ -125,12 +116,12 @@ const FROM_FAULTY_GENERATOR: &str = "zBtQbzbgwcsep3kb-FyEHMxSU_e0IdkQz4b4GiABcBr
 #[test]
 fn a_key_of_the_invalid_generator_is_left_out() {
     let jwk = |modulus: &str| with(Signer::rsa().jwk("k"), "n", modulus);
-    let invalid = Some("it is from a invalid generator (CVE-2017-15361)");
-    assert_eq!(warning(&jwk(FROM_FAULTY_GENERATOR)), invalid);
+    let invalid = Some("CVE-2017-15361");
+    assert_warning(&jwk(FROM_FAULTY_GENERATOR), invalid);
     // Adding two changes the remainder of nearly every prime.
     let other = FROM_FAULTY_GENERATOR.replacen("Dkdcw", "DkddQ", 1);
     assert_ne!(other, FROM_FAULTY_GENERATOR);
-    assert_eq!(warning(&jwk(&other)), None);
+    assert_warning(&jwk(&other), None);
 }
 
 #[test]
@@ -188,19 +179,11 @@ fn a_set_without_a_key_to_use_says_why_key_by_key() {
         let set = json!({ "keys": keys }).to_string();
         KeySet::from_jwks(set.as_bytes()).unwrap_err().to_string()
     };
-    assert_eq!(
-        error(&keys),
-        "the key set has no key that could check a signature; \
-         key 0 is left out: its `use` is not `sig`; \
-         key 1 is left out: its exponent is even or too small; \
-         key 2 is left out: a secret does not belong in a public key set; \
-         key 3 is left out: another key has its `kid`, and neither is used; \
-         key 4 is left out: another key has its `kid`, and neither is used"
-    );
-    assert_eq!(
-        error(&[]),
-        "the key set has no key that could check a signature"
-    );
+    let mut expected = Expected::default();
+    let lines = error(&keys).replace("; ", "\n");
+    expected.add("five keys", [lines]);
+    expected.add("no key", [error(&[])]);
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "keys: none to use");
 }
 
 #[test]
