@@ -30,3 +30,82 @@ pub fn asked(table: &Table) -> [Asked; 2] {
         },
     ]
 }
+
+/// The answers as types, as each language has them.
+#[cfg(feature = "questions")]
+pub mod typed {
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Debug, Deserialize, Serialize)]
+    pub struct Reach {
+        policy: String,
+        token: RequestToken,
+        allowed: Vec<ReachedRoute>,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct RequestToken {
+        kind: String,
+        scopes: String,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct ReachedRoute {
+        route: Option<String>,
+        scope: String,
+        orbs: Option<Orbs>,
+        reason: String,
+        location: Position,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct Orbs {
+        consumes: bool,
+        amount: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bonus_allowed: Option<bool>,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct Position {
+        line: u64,
+        column: u64,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    pub struct Explanation {
+        decision: String,
+        status: Option<u64>,
+        reason: String,
+        detail: Option<String>,
+        api: Option<String>,
+        route: Option<String>,
+        scope: Option<String>,
+        orbs: Option<Orbs>,
+        policy: String,
+        missing_step: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        orbs_if_allowed: Option<Orbs>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_order: Option<u64>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<CheckedRule>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        near: Vec<NearRoute>,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct CheckedRule {
+        rule: String,
+        detail: String,
+        state: String,
+    }
+
+    #[derive(Debug, Deserialize, Serialize)]
+    struct NearRoute {
+        route: String,
+        location: Position,
+        why: String,
+        meant: Option<String>,
+    }
+}

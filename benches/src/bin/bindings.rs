@@ -9,8 +9,9 @@
 //!
 //! A program answers the file's requests with scopes interned once per token, by the one call and by batches of
 //! 256, checks every answer, and prints the nanoseconds of each, the best of some rounds: `single NS` and
-//! `batch NS`. Then it asks the questions of the folder, compares each answer, and prints `explain NS` and `reach NS`
-//! for its typed call, and `explain-json NS` and `reach-json NS` for the call that takes and returns JSON.
+//! `batch NS`. Then it asks the questions of the folder, checks the answers, and prints `explain NS` and `reach NS`
+//! for its typed call, and `explain-json NS` and `reach-json NS` for the call that takes and returns JSON. Rust's typed
+//! call reads the same JSON with serde. `explain-own NS` and `reach-own NS` are the calls of Rust programs, without JSON.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -19,11 +20,14 @@ use std::process::ExitCode;
 use std::time::Instant;
 use std::{fs, io};
 
-use orbgate::{Engine, Policy, Request, ScopeSet, Token};
-use orbgate_analysis::ask;
+use orbgate::{Engine, Grant, Policy, Request, ScopeSet, Token};
+use orbgate_analysis::{ask, explain, reach};
+use orbgate_bench::questions::typed::{Explanation, Reach};
 use orbgate_bench::questions::{Asked, asked};
 use orbgate_bench::stream;
 use orbgate_bench::table::Table;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// More than a branch predictor learns.
 const REQUESTS: usize = 16_384;
@@ -75,23 +79,61 @@ fn write_questions(folder: &Path) -> io::Result<()> {
 fn answer_questions(folder: &Path) -> io::Result<()> {
     let policy = fs::read_to_string(folder.join("policy.yaml"))?;
     let engine = Engine::new(&Policy::from_yaml(&policy).map_err(io::Error::other)?);
-    for question in ["explain", "reach"] {
-        let arguments = fs::read_to_string(folder.join(format!("{question}.json")))?;
-        let expected = fs::read_to_string(folder.join(format!("{question}.answer.json")))?;
-        let mut best = f64::INFINITY;
-        for _ in 0..ASKED {
-            let start = Instant::now();
-            let answer = ask(&engine, question, black_box(&arguments));
-            let is_right = answer.is_ok_and(|answer| answer == expected);
-            best = best.min(start.elapsed().as_nanos() as f64);
-            if !is_right {
-                return Err(io::Error::other(format!("{question}: another answer")));
-            }
-        }
-        // The Rust interface for all languages is JSON.
-        println!("{question} {best:.0}\n{question}-json {best:.0}");
-    }
+    question::<Explanation>(&engine, folder, "explain")?;
+    question::<Reach>(&engine, folder, "reach")?;
+    let arguments: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("reach.json"))?)?;
+    let scopes = arguments["token"]["scopes"].as_str().unwrap_or_default();
+    // What a Rust program calls, which needs no JSON.
+    let reached = best(|| reach(&engine, black_box(Token::user(scopes))).collect::<Vec<_>>());
+    println!("reach-own {reached:.0}");
+    let arguments: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("explain.json"))?)?;
+    let request = Request {
+        method: b"GET",
+        target: arguments["request"]["target"]
+            .as_str()
+            .unwrap_or_default()
+            .as_bytes(),
+        token: Some(Token::user(scopes)),
+        allow_bonus_orbs_use: false,
+    };
+    let explained = best(|| explain(&engine, black_box(&request), &Grant::default()));
+    println!("explain-own {explained:.0}");
     Ok(())
+}
+
+/// Asks as JSON, and with a typed answer that is read from the JSON, as every language has it.
+fn question<Answer: DeserializeOwned + Serialize>(
+    engine: &Engine,
+    folder: &Path,
+    question: &str,
+) -> io::Result<()> {
+    let arguments = fs::read_to_string(folder.join(format!("{question}.json")))?;
+    let expected = fs::read_to_string(folder.join(format!("{question}.answer.json")))?;
+    let json = || ask(engine, question, black_box(&arguments)).expect("the arguments are right");
+    let typed = || serde_json::from_str::<Answer>(&json()).expect("the answer has this type");
+    if json() != expected || serde_json::to_string(&typed())? != expected {
+        return Err(io::Error::other(format!("{question}: another answer")));
+    }
+    println!(
+        "{question} {:.0}\n{question}-json {:.0}",
+        best(typed),
+        best(json)
+    );
+    Ok(())
+}
+
+/// The least of many calls, in nanoseconds.
+fn best<Answer>(call: impl Fn() -> Answer) -> f64 {
+    let taken = |_| {
+        let start = Instant::now();
+        let answer = call();
+        let taken = start.elapsed();
+        drop(black_box(answer));
+        taken.as_nanos() as f64
+    };
+    (0..ASKED).map(taken).fold(f64::INFINITY, f64::min)
 }
 
 fn answer(file: &str) -> io::Result<()> {

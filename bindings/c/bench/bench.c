@@ -233,7 +233,7 @@ static void ask(OrbgateEngine *of, const char *folder, const char *question)
             stop("another answer");
         }
     }
-    printf("%s %.0f\n%s-json %.0f\n", question, best, question, best);
+    printf("%s-json %.0f\n", question, best);
 }
 
 static void questions(const char *folder)

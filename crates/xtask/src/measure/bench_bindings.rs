@@ -37,7 +37,7 @@ pub(crate) fn run(project: &Project) -> Result<()> {
 /// Builds every language's program, which takes the requests.
 fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs> {
     let target = project.target.join("bench");
-    let build = "cargo build --locked --release --no-default-features --manifest-path benches/Cargo.toml --bin bindings";
+    let build = "cargo build --locked --release --no-default-features --features questions --manifest-path benches/Cargo.toml --bin bindings";
     Program::parse(build).path("--target-dir", &target).run()?;
     let rust = Program::at(&target.join("release").join("bindings"));
     let write = Program::at(&target.join("release").join("bindings"));
@@ -58,8 +58,9 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
         Ok(vec![("go", wasm?), ("go-cgo", cgo?)])
     };
     let node = || {
-        let program = node::program(project, Some(&library), "bench/bench.js")?;
-        Ok(vec![("node", program)])
+        let [wasm, native] =
+            [None, Some(&library)].map(|library| node::program(project, library, "bench/bench.js"));
+        Ok(vec![("node-wasm", wasm?), ("node", native?)])
     };
     let python = || {
         let program = python::script(project, Profile::Release, "bench/bench.py")?;
