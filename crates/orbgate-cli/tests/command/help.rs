@@ -1,47 +1,48 @@
 //! Help, version, completions, and what happens to those who type nothing.
 
+use std::collections::BTreeSet;
+
 use crate::{orbgate, orbgate_reading};
 
 #[test]
 fn every_help_has_a_summary_examples_and_exit_codes() {
-    for (command, summary) in [
-        (&[][..], "Which scope does a route need"),
-        (&["decide"], "Decide one request"),
-        (&["explain"], "Explain a denial"),
-        (&["replay"], "Decide a log of requests"),
-        (&["check"], "Check policy files"),
-        (&["lint"], "Find likely mistakes"),
-        (&["fmt"], "Format policy files"),
-        (&["diff"], "Compare two policies"),
-        (&["test"], "Test policies"),
-        (&["needs"], "Find the smallest set of scopes"),
-        (&["unused"], "Find scopes that tokens carry"),
-        (&["reach"], "List everything that a token can call"),
-        (&["who"], "Find the tokens of a list"),
-        (&["review"], "Review a new version"),
-        (&["openapi"], "Import, export or check OpenAPI"),
-        (&["openapi", "import"], "Convert a document into a policy"),
-        (&["openapi", "export"], "Convert a policy into a document"),
-        (&["openapi", "check"], "Compare a document with a policy"),
-        (&["validate"], "Validate run requests"),
-        (&["table"], "Show all scopes"),
-        (&["explore"], "Show a policy in the browser"),
-        (&["lsp"], "Run the language server"),
-        (&["serve"], "Start the gateway"),
-        (&["completions"], "Print a completion script"),
+    let mut summaries = BTreeSet::new();
+    for command in [
+        &[][..],
+        &["decide"],
+        &["explain"],
+        &["replay"],
+        &["check"],
+        &["lint"],
+        &["fmt"],
+        &["diff"],
+        &["test"],
+        &["needs"],
+        &["unused"],
+        &["reach"],
+        &["who"],
+        &["review"],
+        &["openapi"],
+        &["openapi", "import"],
+        &["openapi", "export"],
+        &["openapi", "check"],
+        &["validate"],
+        &["table"],
+        &["explore"],
+        &["lsp"],
+        &["serve"],
+        &["completions"],
     ] {
         for flag in ["-h", "--help"] {
             let ran = orbgate(&[command, &[flag]].concat());
             assert_eq!((ran.code, &*ran.err), (0, ""));
-            assert!(ran.out.starts_with(summary), "{}", ran.out);
-            for part in [
-                "Examples:\n  orbgate ",
-                "Exit codes:\n  0  ",
-                "  2  could not run",
-            ] {
-                let unreadable = part.replace("could not run", "a file could not be read");
-                let found = ran.out.contains(part) || ran.out.contains(&unreadable);
-                assert!(found, "{part:?} in:\n{}", ran.out);
+            let summary = ran.out.split("\n\n").next().unwrap_or_default();
+            assert!(
+                flag == "--help" || summaries.insert(summary.to_owned()),
+                "{summary}"
+            );
+            for part in ["Examples:\n  orbgate ", "Exit codes:\n  0  ", "\n  2  "] {
+                assert!(ran.out.contains(part), "{part:?} in:\n{}", ran.out);
             }
             let without = [
                 "diff",
@@ -100,8 +101,7 @@ fn no_command_or_an_unknown_one_is_2() {
 
 #[test]
 fn what_was_likely_meant_is_said() {
-    let policy = "a policy file is given with `--policy policy.yaml`";
-    let scopes = "`--scope` asks by scope; the scopes of a token are `--scopes`";
+    let (policy, scopes) = ("`--policy policy.yaml`", "`--scopes`");
     for (arguments, tip) in [
         (&["table", "policy.yaml"][..], policy),
         (&["reach", "policy.yaml", "--token", "user"], policy),
@@ -115,22 +115,14 @@ fn what_was_likely_meant_is_said() {
             &["reach", "--token", "user", "--scope", "read"],
             "'--scopes'",
         ),
-        (
-            &["diff", "--policy", "p.yaml", "a", "b"],
-            "the files of this one are its arguments",
-        ),
+        (&["diff", "--policy", "p.yaml", "a", "b"], "arguments"),
     ] {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
         assert!(ran.err.contains(tip), "{arguments:?}: {}", ran.err);
     }
     let ran = orbgate(&["decide", "GET", "/v0", "--token", "user"]);
-    assert!(
-        ran.out
-            .contains("`orbgate explain` with the same arguments"),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains("`orbgate explain`"), "{}", ran.out);
     let ran = orbgate(&["explain", "GET", "/v0", "--token", "user"]);
     assert!(!ran.out.contains("`orbgate explain`"), "{}", ran.out);
 }
@@ -261,7 +253,7 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
             for arguments in [before, after] {
                 let ran = orbgate(&arguments);
                 let said = ran.err.contains("cannot read `")
-                    || ran.err.contains("`--policy` is for commands")
+                    || ran.err.contains("`--policy` is for ")
                     || ran.err.contains("unexpected argument '--policy'");
                 assert!((ran.code, said) == (2, true), "{arguments:?}: {ran:?}");
             }

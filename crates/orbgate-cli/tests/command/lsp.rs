@@ -71,10 +71,7 @@ fn an_editor_is_served_until_it_goes() {
         let message = told["params"]["diagnostics"][0]["message"]
             .as_str()
             .unwrap();
-        assert!(
-            message.starts_with("a scope that consumes nothing"),
-            "{message}"
-        );
+        assert!(message.starts_with("a scope "), "{message}");
         editor.send(json!({ "id": "2", "method": "shutdown" }));
         assert_eq!(
             editor.next(),
@@ -90,17 +87,12 @@ fn an_editor_is_served_until_it_goes() {
 #[test]
 fn what_is_no_editor_is_told() {
     for (input, message) in [
-        (
-            "GET / HTTP/1.1\r\n\r\n",
-            "error: standard input is not the Language Server Protocol: a header without `Content-Length`\n",
-        ),
-        (
-            "Content-Length: 9999999\r\n\r\n{}",
-            "error: standard input is not the Language Server Protocol: unexpected end of file\n",
-        ),
+        ("GET / HTTP/1.1\r\n\r\n", "`Content-Length`\n"),
+        ("Content-Length: 9999999\r\n\r\n{}", "end of file\n"),
     ] {
         let ran = orbgate_reading(&["lsp"], input.as_bytes());
-        assert_eq!((ran.code, &*ran.out, &*ran.err), (2, "", message));
+        assert_eq!((ran.code, &*ran.out, ran.err.lines().count()), (2, "", 1));
+        assert!(ran.err.starts_with("error: standard input ") && ran.err.ends_with(message));
     }
     let exit = framed(r#"{"jsonrpc":"2.0","method":"exit"}"#);
     let ran = orbgate_reading(&["lsp"], exit.as_bytes());

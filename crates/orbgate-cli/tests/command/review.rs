@@ -366,10 +366,7 @@ mod action {
             let own = ("POLICY", "README");
             let (code, page, _, err) = repository.review(&mended, &[own, variable]);
             assert_eq!((code, &*page), (2, ""));
-            assert!(
-                err.contains("is a symbolic link, which is not followed"),
-                "{err}"
-            );
+            assert!(err.contains("symbolic link"), "{err}");
             assert!(!err.contains("machine"), "{err}");
         }
     }
@@ -455,13 +452,10 @@ mod action {
                 &["--against", "nowhere"][..],
                 "git has no `in here/a policy.yaml` in `nowhere`: ",
             ),
-            (
-                &["--against=--help"],
-                "`--help` is not the name of a commit",
-            ),
+            (&["--against=--help"], "`--help`"),
             (&["--against", "HEAD~1"], "git has no "),
-            (&["--against", "HEAD", POLICY], "cannot be used with"),
-            (&[], "required arguments were not provided"),
+            (&["--against", "HEAD", POLICY], "cannot be used "),
+            (&[], "required arguments "),
         ] {
             for name in ["diff", "review"] {
                 let ran = run(name, arguments);
@@ -685,14 +679,11 @@ mod action {
         repository.git(&["init", "--quiet"]);
         repository.commit(POLICY, SHOP);
         for (base, expected) in [
-            ("", "there is no commit to compare with"),
-            (
-                "0000000000000000000000000000000000000000",
-                "there is no commit to compare with",
-            ),
-            ("nowhere", "check out with `fetch-depth: 0`"),
-            ("--help", "check out with `fetch-depth: 0`"),
-            ("$(touch x)", "check out with `fetch-depth: 0`"),
+            ("", "no commit"),
+            ("0000000000000000000000000000000000000000", "no commit"),
+            ("nowhere", "`fetch-depth: 0`"),
+            ("--help", "`fetch-depth: 0`"),
+            ("$(touch x)", "`fetch-depth: 0`"),
         ] {
             let (code, page, _, err) = repository.review(base, &[]);
             assert_eq!((code, &*page), (2, ""), "{base}");
@@ -700,10 +691,7 @@ mod action {
         }
         let (code, _, _, err) = repository.review("HEAD", &[("POLICY", "nowhere.yaml")]);
         assert_eq!(code, 2);
-        assert!(
-            err.contains("there is no policy file `nowhere.yaml`"),
-            "{err}"
-        );
+        assert!(err.contains("`nowhere.yaml`"), "{err}");
         let (code, _, _, err) = repository.review("HEAD", &[("TESTS", "nowhere.test.yaml")]);
         assert_eq!(code, 2, "{err}");
     }

@@ -22,9 +22,9 @@ fn a_fine_file_is_0_and_prints_nothing() {
 fn findings_are_1_and_name_line_and_pointer() {
     let two = file("validate-two.jsonl", TWO);
     let ran = orbgate(&["validate", "run-request", &two]);
-    let finding = "/allowBonusOrbsUse: missing, and required, though its default is false";
-    assert_eq!((ran.code, &*ran.err), (1, ""));
-    assert_eq!(ran.out, format!("{two}:3: {finding}\n"));
+    assert_eq!((ran.code, &*ran.err, ran.out.lines().count()), (1, "", 1));
+    let start = format!("{two}:3: /allowBonusOrbsUse: missing, ");
+    assert!(ran.out.starts_with(&start), "{}", ran.out);
 }
 
 #[test]
@@ -42,12 +42,11 @@ fn lenient_takes_a_default_for_what_is_absent() {
     let bad = file("validate-lenient-bad.json", "{\"stream\": 1}");
     let ran = orbgate(&["validate", "run-request", "--lenient", &bad]);
     assert_eq!(ran.code, 1);
-    let lines = [
-        "1: /prompt: missing, and required",
-        "1: /stream: must be a boolean, not an integer",
-    ];
-    let lines: String = lines.iter().map(|line| format!("{bad}:{line}\n")).collect();
-    assert_eq!(ran.out, lines);
+    let starts = ["1: /prompt: missing", "1: /stream: "].map(|start| format!("{bad}:{start}"));
+    assert_eq!(ran.out.lines().count(), starts.len(), "{}", ran.out);
+    for (line, start) in ran.out.lines().zip(&starts) {
+        assert!(line.starts_with(start), "{line}");
+    }
 }
 
 #[test]
@@ -69,25 +68,19 @@ fn the_two_contracts_are_told_apart() {
 #[test]
 fn what_is_no_json_is_a_finding() {
     for (name, text, finding) in [
-        (
-            "cut",
-            &b"{\"prompt\":\n"[..],
-            "2: cannot be read as JSON: the text ends within a value at column 1",
-        ),
+        ("cut", &b"{\"prompt\":\n"[..], "2: cannot be "),
         ("empty", b"", "1: no JSON document"),
         ("bytes", b"{\"prompt\": \"\xff\"}", "1: not UTF-8"),
-        (
-            "text",
-            b"prompt: hello",
-            "1: cannot be read as JSON: expected value at column 1",
-        ),
+        ("text", b"prompt: hello", "1: cannot be "),
     ] {
         let bad = file(&format!("validate-{name}.json"), text);
         for mode in [&["--lenient"][..], &[]] {
             let ran = orbgate(&[&["validate", "run-record", &bad], mode].concat());
-            assert_eq!(
-                (ran.code, ran.out, &*ran.err),
-                (1, format!("{bad}:{finding}\n"), "")
+            assert_eq!((ran.code, &*ran.err), (1, ""));
+            let line = ran.out.strip_prefix(&format!("{bad}:{finding}")).unwrap();
+            assert!(
+                line.ends_with(" at column 1\n") == finding.contains("cannot be "),
+                "{line}"
             );
         }
     }
@@ -104,7 +97,7 @@ fn standard_input_is_a_file_named_by_a_dash() {
     );
     let ran = orbgate_reading(&["validate", "run-request", "-", "-"], TWO.as_bytes());
     assert_eq!((ran.code, &*ran.out), (2, ""));
-    let message = "error: standard input can be read only once, and two files are `-`\n";
+    let message = "error: standard input ";
     assert!(ran.err.starts_with(message), "{}", ran.err);
     assert!(ran.err.contains("Usage: orbgate validate"), "{}", ran.err);
 }
