@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import orbgate
 import pytest
+from expected import Expected
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -27,6 +29,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             for report in terminalreporter.stats.get("skipped", []):
                 why = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
                 skipped.write(f"{report.nodeid}: {why}\n".replace("\r", ""))
+
+
+@pytest.fixture
+def expected(request: pytest.FixtureRequest) -> Iterator[Expected]:
+    """Messages that are compared with those in `expected.txt` after the test."""
+    found = Expected()
+    yield found
+    found.keep(f"{request.node.path.stem}::{request.node.name}")
 
 
 @pytest.fixture(scope="session")

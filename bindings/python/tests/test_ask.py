@@ -61,9 +61,9 @@ def test_a_typed_answer_has_its_type(row: dict[str, Any]) -> None:
 
 def test_a_question_that_cannot_be_answered_is_an_error() -> None:
     policy = Policy.external()
-    with pytest.raises(ValueError, match="no question is `why`"):
+    with pytest.raises(ValueError, match="`why`"):
         policy.ask("why", {})
-    with pytest.raises(ValueError, match="missing field `token`"):
+    with pytest.raises(ValueError, match="`token`"):
         policy.ask("reach", {})
     with pytest.raises(ValueError, match="arguments: .*column"):
         policy.ask("who", {"method": "GET\ud800", "target": "/", "tokens": []})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expected import Expected
 from orbgate import Token, audit, logs, report
 from orbgate.__main__ import main
 
@@ -62,7 +63,7 @@ def test_scopes_are_those_of_decide() -> None:
     found = audit.privileges(table(ROWS), POLICY)
     unknown = len(ROWS) - len(VALID)
     assert len(found.rows) == 25 and found.with_unknown_token == unknown and found.with_valid_token == len(VALID)
-    assert found.not_counted == (f"{unknown:,} calls with a token of no known kind, which may hold anything",) and not found.is_complete
+    assert [said.partition(" ")[0] for said in found.not_counted] == [f"{unknown:,}"] and not found.is_complete
     for one in found.rows:
         assert set(one.held) == held[one.caller] & set(KNOWN) and set(one.unknown) == held[one.caller] - set(KNOWN)
         assert set(one.used) == used[one.caller] and set(one.unused) == set(one.held) - set(one.used) and set(one.missing) == missing[one.caller]
@@ -92,8 +93,8 @@ def test_a_time_far_from_all_others_is_not_when_a_scope_was_last_used(tmp_path: 
         "app 1": {"read:account": last["app 1"]},
         "app 2": {"read:account": last["app 2"], "read:keys": None},
     }
-    [said] = [said for said in found.warnings if said.startswith("Far from all other times: 6 calls, at 1970-01-01 00:00:00 (row ")]
-    assert said.endswith(" No scope was last used then.") and said in found.proposal()["warnings"]
+    [said] = [said for said in found.warnings if " 6 calls, at 1970-01-01 00:00:00 (row " in said]
+    assert said in found.proposal()["warnings"]
     path = tmp_path / "calls.parquet"
     parquet.write_table(log, path)
     assert main(["privileges", str(path)]) == 0
@@ -129,7 +130,7 @@ def test_it_does_not_matter_how_a_log_is_cut() -> None:
     whole = audit.privileges(table(ROWS), POLICY)
     for rows in (1_000, 77):
         assert audit.privileges(table(ROWS).to_reader(max_chunksize=rows), POLICY) == whole
-    with pytest.raises(ValueError, match="`kind` must be said where it is made"):
+    with pytest.raises(ValueError, match="`kind`"):
         audit.privileges(logs.read(table(ROWS)), POLICY, kind="user")
 
 
@@ -148,11 +149,10 @@ def test_a_check_passes_where_nobody_holds_too_much() -> None:
     assert audit.check(table(VALID), POLICY, most_unused=most).passed
     # What tokens of no known kind hold may be more.
     refused = audit.check(table(ROWS), POLICY, most_unused=100)
-    unknown = f"not counted: {len(ROWS) - len(VALID):,} calls with a token of no known kind, which may hold anything"
-    assert not refused.passed and not refused.over and refused.why == (unknown,)
+    assert not refused.passed and not refused.over and len(refused.why) == 1 and f" {len(ROWS) - len(VALID):,} calls " in refused.why[0]
     made = audit.check(table(VALID), POLICY, most_unused=most - 1)
     assert not made.passed and made.over and all(len(row.unused) == most for row in made.over)
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="negative"):
         audit.check(table(ROWS), POLICY, most_unused=-1)
 
 
@@ -162,10 +162,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     found = audit.privileges(log, POLICY)
     most = len(found.rows[0].unused)
     assert main(["privileges", str(log), "--most-unused", str(most)]) == 0
-    assert f"0 callers of 25 with more than {most} scopes held and never used" in capsys.readouterr().out
+    assert f"0 callers of 25 with more than {most} " in capsys.readouterr().out
     assert main(["privileges", str(log), "--proposal", str(proposal), "--top", "1"]) == 1
     out = capsys.readouterr().out
-    assert f"\n{sum(len(row.unused) > 0 for row in found.rows)} callers of 25 with a scope or more held and never used\n" in out
+    assert f"\n{sum(len(row.unused) > 0 for row in found.rows)} callers of 25 with " in out
     assert f"\n{found.rows[0].caller}: {found.rows[0].calls:,} calls, " in out and "  never used: " in out and "callers more\n" in out
     written = json.loads(proposal.read_text())
     assert written == json.loads(json.dumps(found.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]
@@ -193,7 +193,7 @@ def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, cap
     out = capsys.readouterr().out
     assert code == bool(wanted) and [line.split(":")[0] for line in out.splitlines() if line.startswith("app ")] == wanted[::-1]
     assert f"{len(wanted)} caller{'' if len(wanted) == 1 else 's'} of 7 with" in out
-    assert "\n1 caller of 7 with scopes that the policy does not have\n" in out
+    assert "\n1 caller of 7 with " in out
     written = json.loads(proposal.read_text())
     assert [client["client_id"] for client in written["clients"]] == wanted and written["most_unused"] == most
     made = audit.check(log, POLICY, most_unused=most)
@@ -201,40 +201,40 @@ def test_output_exit_code_and_proposal_name_the_same_callers(tmp_path: Path, cap
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "code"),
     [
-        ("GET,/api/v1/external/orbs,user,read:orbs,ann\n", 0, "0 callers of 1 with"),
-        ("GET,/api/v1/external/orbs,user,read:orbs,\n", 2, "not counted: 1 call without a caller"),
-        ("GET,/api/v1/external/orbs,user,read:orbs,ann\nGET\n", 2, "0 callers of 1 with"),
-        ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\n", 1, "  never used: read:keys\n  used:       read:orbs\n"),
+        ("GET,/api/v1/external/orbs,user,read:orbs,ann\n", 0),
+        ("GET,/api/v1/external/orbs,user,read:orbs,\n", 2),
+        ("GET,/api/v1/external/orbs,user,read:orbs,ann\nGET\n", 2),
+        ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\n", 1),
         # Both hold: what was not counted is worse.
-        ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\nGET\n", 2, "  never used: read:keys\n"),
-        ("GET,/api/v1/external/orbs,user,read:orbs admin,ann\n", 0, "1 caller of 1 with scopes that the policy does not have\n"),
-        ("GET,/api/v1/external/orbs,user,read:keys admin,ann\n", 1, "  never used: read:keys\n  unknown:    admin\n"),
-        ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,ann\n", 2, "not counted: 1 call with a token of no known kind"),
-        ("GET,/../,organization,read:keys,ann\nGET,/,user,,bob\n", 2, "not counted: 1 call with a token of no known kind"),
+        ("GET,/api/v1/external/orbs,user,read:orbs read:keys,ann\nGET\n", 2),
+        ("GET,/api/v1/external/orbs,user,read:orbs admin,ann\n", 0),
+        ("GET,/api/v1/external/orbs,user,read:keys admin,ann\n", 1),
+        ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,ann\n", 2),
+        ("GET,/../,organization,read:keys,ann\nGET,/,user,,bob\n", 2),
         # Both hold: nobody called it, and nobody knows what it holds.
-        ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,\n", 2, "not counted: 1 call without a caller"),
-        ("GET,/,,read:keys,ann\nGET,/,user,,bob\n", 2, "not counted: 1 call with a token of no known kind"),
-        ("GET,/,,,ann\nGET,/,user,,bob\n", 0, "0 callers of 2"),
-        ("GET,/,,,ann\n", 2, "warning: No row has a kind"),
+        ("GET,/api/v1/external/orbs,USER,read:orbs read:keys,\n", 2),
+        ("GET,/,,read:keys,ann\nGET,/,user,,bob\n", 2),
+        ("GET,/,,,ann\nGET,/,user,,bob\n", 0),
+        ("GET,/,,,ann\n", 2),
     ],
 )
-def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int, said: str) -> None:
+def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, code: int, expected: Expected) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(f"method,target,kind,scopes,caller\n{text}")
     assert main(["privileges", str(path)]) == code
     told = capsys.readouterr()
-    assert said in told.out
+    expected(told.out.replace(str(tmp_path), "…"), told.err.replace(str(tmp_path), "…"))
     # Nobody has to guess why it is 2.
-    nobody, uncounted = ("nobody was checked" in told.err), ("error: 1" in told.err and "not counted: 1" in told.out)
+    nobody, uncounted = ("nobody " in told.err), ("error: 1" in told.err and "not counted: 1" in told.out)
     assert (nobody or uncounted) == ("error: " in told.err) == (code == 2)
     assert nobody == (",user," not in text)
     made = audit.check(path, POLICY)
     assert made.passed == (not made.why) == (code == 0)
     if "\nGET\n" in text:
-        assert "  1  row 2: 1 value where" in told.out and told.err.startswith("error: 1 of 2 rows could not be read")
-        assert made.found.proposal()["not_counted"] == ["1 row that could not be read"] and made.found.proposal()["unread"][0]["count"] == 1
+        assert "  1  row 2: 1 value " in told.out and told.err.startswith("error: 1 of 2 rows ")
+        assert [said.startswith("1 row ") for said in made.found.proposal()["not_counted"]] == [True] and made.found.proposal()["unread"][0]["count"] == 1
 
 
 def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -244,9 +244,8 @@ def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys:
     for tolerated, code in (("0", 2), ("1", 2), ("1.9%", 2), ("2", 0), ("2%", 0)):
         assert main(["privileges", str(path), "--tolerate-uncounted", tolerated]) == code
         told = capsys.readouterr()
-        assert "not counted: 1 call without a caller" in told.out and "not counted: 1 call with a token of no known kind" in told.out
-        assert (f"2 of 100 calls not counted, which --tolerate-uncounted {tolerated} allows" in told.err) == (code == 0) == ("error" not in told.err)
-        assert ("error: 2 of 100 calls not counted, so callers might hold more (allow this with --tolerate-uncounted)\n" in told.err) == (code == 2)
+        assert told.out.count("not counted: 1 call ") == 2
+        assert (f" --tolerate-uncounted {tolerated} allows" in told.err) == (code == 0) == ("error: 2 of 100 calls " not in told.err)
     for most, passed in ((0, False), (1, False), (2, True)):
         made = audit.check(path, POLICY, most_uncounted=most)
         assert made.passed == passed == (not made.why) and len(made.found.not_counted) == 2
@@ -255,7 +254,7 @@ def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys:
     assert not audit.check(path, POLICY, most_uncounted=9).passed and main(["privileges", str(path), "--tolerate-uncounted", "9"]) == 2
     path.write_text(path.read_text().replace("read:orbs,ann", "read:orbs read:keys,ann"))
     assert main(["privileges", str(path), "--tolerate-uncounted", "9", "--tolerate", "1"]) == 1
-    with pytest.raises(ValueError, match="`most_uncounted` must not be negative"):
+    with pytest.raises(ValueError, match="`most_uncounted`"):
         audit.check(path, POLICY, most_uncounted=-1)
     capsys.readouterr()
     assert main(["privileges", str(path), "--tolerate-uncounted", "9", "--tolerate", "1", "--json"]) == 1

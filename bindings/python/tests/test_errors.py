@@ -52,7 +52,7 @@ def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
     for path in (pipe, Path("/dev/zero")):
-        with pytest.raises(OSError, match="not a regular file") as caught:
+        with pytest.raises(OSError, match="regular file") as caught:
             Policy.from_file(path)
         assert (caught.value.errno, caught.value.filename) == (errno.EINVAL, str(path))
 
@@ -60,7 +60,7 @@ def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "large.yaml"
     path.write_bytes(b"#" * (_native.MAX_POLICY_BYTES + 2))
-    with pytest.raises(PolicyError, match="larger than the limit"):
+    with pytest.raises(PolicyError, match="the limit"):
         Policy.from_file(path)
 
 
@@ -89,7 +89,7 @@ def test_no_route_says_why(policy: Policy) -> None:
     assert caught.value.decision == policy.decide("PUT", "/api/v1/external/voxies", Token("user", ""))
     with pytest.raises(NoRouteError, match="only in case"):
         policy.route_of("POST", "/api/v1/external/voxies/Prompt/run")
-    with pytest.raises(NoRouteError, match="no scope `read:nothing`"):
+    with pytest.raises(NoRouteError, match="`read:nothing`"):
         policy.routes("read:nothing")
     twin = pickle.loads(pickle.dumps(caught.value))
     assert (str(twin), twin.methods, twin.decision) == (str(caught.value), caught.value.methods, caught.value.decision)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expected import Expected
 from orbgate import Policy, TableError, Token, logs, report
 from orbgate.__main__ import main
 
@@ -37,7 +38,7 @@ def words_of(page: str) -> str:
     return " ".join(html.unescape(" ".join(Page(page.replace("<wbr>", "")).texts)).split())
 
 
-def test_a_stray_quote_takes_no_row_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stray_quote_takes_no_row_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: Expected) -> None:
     """Of these thousand rows ten were read, without an error."""
     lines = [ROW.format(f"app{at}") for at in range(1_000)]
     lines[10] = ROW.format('"app10')
@@ -45,12 +46,14 @@ def test_a_stray_quote_takes_no_row_with_it(tmp_path: Path, capsys: pytest.Captu
     path.write_text(HEADER + "".join(lines))
     rows = rows_of(path)
     assert [row["caller"] for row in rows] == [None if at == 10 else f"app{at}" for at in range(1_000)]
-    assert rows[10]["error"] == "line 12: a quote opens, and does not close within 100 lines"
+    expected(rows[10]["error"])
     assert main(["replay", str(path)]) == 2
     out = capsys.readouterr().out
-    assert "  999  allowed" in out and "    1  errors" in out and "row 11: line 12: a quote opens" in out
+    assert "  999  allowed" in out and "    1  errors" in out and "row 11: line 12: " in out
     path.write_text(HEADER + "".join(lines[5:15]))
-    assert [row["error"] for row in rows_of(path)] == [None] * 5 + ["line 7: a quote opens, and nothing closes it"] + [None] * 4
+    errors = [row["error"] for row in rows_of(path)]
+    assert [error is None for error in errors] == [True] * 5 + [False] + [True] * 4
+    expected(errors[5])
     # Two of them, one after the other: what is between them was one value.
     lines[12] = ROW.format('"app12')
     path.write_text(HEADER + "".join(lines[5:15]))
@@ -109,7 +112,7 @@ def test_duckdb_reads_the_same_values(tmp_path: Path, seed: int) -> None:
 def test_a_member_of_a_value_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text("method,target,token\nGET,/,x\n")
-    with pytest.raises(TableError, match="there is no column `token.kind` for `kind` in `.*`: values between delimiters have no members"):
+    with pytest.raises(TableError, match="`token.kind` for `kind` in `.*`: .* members"):
         list(logs.read(path, columns={"kind": "token.kind"}))
 
 
@@ -222,9 +225,9 @@ def test_the_zone_of_times_that_name_none_is_said() -> None:
     calls = pa.table({"method": ["GET"], "target": ["/"], "time": stamps})
     reader = logs.read(calls, time_zone="Europe/Berlin")
     assert pa.table(reader)["time"].cast(pa.int64()).to_pylist() == [1_782_900_000_000_000]
-    assert reader.warnings[-1] == "Without a zone: 1 time, taken for times of Europe/Berlin."
+    assert " 1 time, " in reader.warnings[-1] and reader.warnings[-1].endswith(" Europe/Berlin.")
     for bad in ("Nowhere", "../etc", "+25:00", "+02:60", ""):
-        with pytest.raises(ValueError, match="is no time zone here: say an offset"):
+        with pytest.raises(ValueError, match="time zone"):
             logs.read(calls, time_zone=bad)
 
 
@@ -250,20 +253,20 @@ def test_a_digest_is_of_a_whole_file(broken: Path) -> None:
     after.write_text(HEADER + ROW.format("later"))
     made = report([broken, after], POLICY)
     assert made.figures.log.files == [("calls.csv.gz", wanted, 1, made.figures.calls), ("later.csv", None, None, None)]
-    assert "later.csv, no rows (partly read)" in words_of(made.html)
+    assert re.search(r"later\.csv, no rows \(.*?\)", words_of(made.html))
 
 
-def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: Expected) -> None:
     """Who can write into a value of a log could end a row there, and write the next ones."""
     path = tmp_path / "calls.csv"
     forged = "\n" * 100 + "GET,/forged,user,admin,root\n"
     path.write_text(HEADER + ROW.format("ann") * 500 + f'GET,/,user,read,"{forged}"\n')
-    warning = "With a quote that does not close as it must: 2 rows. The rows after each may be what a value says, and no calls."
     for tolerated in ("50%", "1000"):
         assert main(["replay", str(path), "--json", "--tolerate", tolerated]) == 2
         captured = capsys.readouterr()
         found = json.loads(captured.out)
-        assert found["warnings"][0] == warning and found["arguments"]["tolerate"] == tolerated
+        assert found["arguments"]["tolerate"] == tolerated
+        expected(found["warnings"][0])
         assert "which --tolerate never allows" in captured.err
     path.write_text(HEADER + ROW.format("ann") * 500 + "GET\n")
     assert main(["replay", str(path), "--tolerate", "1"]) == 0 and "tolerate=1\n" in capsys.readouterr().out
@@ -278,7 +281,7 @@ def test_pieces_of_gzip_are_large(tmp_path: Path) -> None:
     assert len(list(logs.read(path))) < 20
 
 
-def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: Expected) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(HEADER + ROW.format("ann"))
     said = ["--kind", "organisation", "--scopes", "read:keys", "--column", "caller=scopes"]
@@ -286,17 +289,15 @@ def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys:
     found = json.loads(capsys.readouterr().out)
     arguments = {"columns": {"caller": "scopes"}, "kind": "organisation", "scopes": "read:keys"}
     assert {name: value for name, value in found["arguments"].items() if value is not None} == {**arguments, "top": 10, "examples": 3}
-    overruled = [
-        "The log's own column `kind` was not read: `kind` is `organisation` for all calls.",
-        "The log's own column `scopes` was not read: `scopes` is `read:keys` for all calls.",
-    ]
-    assert found["warnings"] == overruled
+    overruled = found["warnings"]
+    assert len(overruled) == 2
+    expected(*overruled)
     assert main(["replay", str(path), *said]) == 0
     assert f"warning: {overruled[0]}" in capsys.readouterr().out
     pytest.importorskip("vl_convert")
     assert main(["report", str(path), *said, "--top", "7", "--out", str(tmp_path / "page.html")]) == 0
     page = words_of((tmp_path / "page.html").read_text())
-    assert "Options column caller=scopes , kind=organisation , scopes=read:keys , top=7" in page and overruled[1] in page
+    assert "caller=scopes , kind=organisation , scopes=read:keys , top=7" in page and overruled[1] in page
 
 
 LINE = {"method": "GET", "target": "/api/v1/external/orbs", "auth": {"kind": "user", "scp": "read:orbs"}}
@@ -304,22 +305,23 @@ ACCESS = '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17 "-" "-" "
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "columns", "message"),
+    ("name", "content", "columns"),
     [
-        ("a.jsonl", f"{json.dumps(LINE)}\n" * 3, {"kind": "auth.knd"}, "no row has `auth.knd`, which was named for `kind`; the first has `method`, `target`, `auth`"),
-        ("a.log", ACCESS * 3, {"kind": "extra2"}, "no row has `extra2`, which was named for `kind`"),
-        ("a.log", ACCESS * 3, {"caller": "vhost"}, "no row has `vhost`, which was named for `caller`"),
+        ("a.jsonl", f"{json.dumps(LINE)}\n" * 3, {"kind": "auth.knd"}),
+        ("a.log", ACCESS * 3, {"kind": "extra2"}),
+        ("a.log", ACCESS * 3, {"caller": "vhost"}),
     ],
 )
 def test_a_column_that_was_named_and_that_no_row_has(
-    tmp_path: Path, name: str, content: str, columns: dict[str, str], message: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, name: str, content: str, columns: dict[str, str], expected: Expected, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every call was decided as one without a token."""
     path = tmp_path / name
     path.write_text(content)
     with pytest.raises(TableError) as caught:
         list(logs.read(path, columns=columns))
-    assert str(caught.value) == message
+    message = str(caught.value)
+    expected(message)
     [(column, theirs)] = columns.items()
     out = tmp_path / "out.parquet"
     assert main(["replay", str(path), "--column", f"{column}={theirs}", "--out", str(out)]) == 2
@@ -337,44 +339,41 @@ def test_a_column_that_some_row_has_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "warning"),
-    [
-        ({"kind": "Kind"}, "No row has a kind, so every call was decided as one without a token: say `kind`, or which column has it."),
-        ({"kind": "Kind"}, "The log has a column `Kind`, which was not read: for `kind`, say `kind=Kind`."),
-        ({"scopes": "scope"}, "The log has a column `scope`, which was not read: for `scopes`, say `scopes=scope`."),
-        ({"scopes": "roles"}, "No row has scopes, so every token was decided as one without any: say `scopes`, or which column has them."),
-    ],
+    "change",
+    [{"kind": "Kind"}, {"scopes": "scope"}, {"scopes": "roles"}],
+    ids=lambda change: "-".join(*change.items()),
 )
-def test_columns_that_are_misspelt_are_named(tmp_path: Path, change: dict[str, str], warning: str) -> None:
+def test_columns_that_are_misspelt_are_named(tmp_path: Path, change: dict[str, str], expected: Expected) -> None:
     names = [change.get(name, name) for name in ("method", "target", "kind", "scopes")]
     table = pa.table(dict(zip(names, (["GET"], ["/api/v1/external/orbs"], ["user"], ["read:orbs"]))))
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nGET,/api/v1/external/orbs,user,read:orbs\n")
     (tmp_path / "a.json").write_text(json.dumps(table.to_pylist()[0]))
+    said = set()
     for log in (table, table.to_pandas(), logs.read(tmp_path / "a.csv"), logs.read(tmp_path / "a.json", format="json")):
         reader = log if isinstance(log, logs.Reader) else logs.read(log)
         summary = logs.replay(reader, POLICY)
-        assert warning in summary.to_dict()["warnings"]
-        assert f"warning: {warning}" in str(summary)
+        warnings = summary.to_dict()["warnings"]
+        assert warnings and all(f"warning: {warning}" in str(summary) for warning in warnings)
+        said.add("\n".join(warnings))
+    expected(*said)
+    assert len(said) == 1
 
 
 SLIPS = {
-    "kind": ("user", "unknown", "invalid_token", "Of no known kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `unknown`."),
-    "dash": ("user", "-", "invalid_token", "With `-` as kind, and so decided as with an invalid token: 6 calls of 10 with a value, as `-`."),
-    "letters": ("user", " USER", "invalid_token", "With a kind in other letters or among spaces, and so decided as with an invalid token: 6 calls of 10 with a value, as ` USER`."),
-    "empty": ("user", "", "invalid_token", "With an empty kind, and so decided as with an invalid token: 6 calls."),
-    "scopes": ("read:orbs", "read:orbs,read:keys", "scope_missing", "With commas in the scopes: 6 calls of 10 with a value, as `read:orbs,read:keys`."),
-    "list": ("read:orbs", '["read:orbs"]', "scope_missing", "With a list written as a string for scopes: 6 calls of 10 with a value, as `[\"read:orbs\"]`."),
-    "method": ("GET", "get", "malformed_request", "With small letters in the method, and so malformed: 6 calls of 10 with a value, as `get`."),
-    "target": (
-        "/api/v1/external/orbs", "https://ann:hidden@h.example/api/v1/external/orbs?key=hidden", "malformed_request",
-        "With a target that does not start with `/`, and so malformed: 6 calls of 10 with a value, as `https://h.example/api/v1/external/orbs`.",
-    ),
+    "kind": ("user", "unknown", "invalid_token"),
+    "dash": ("user", "-", "invalid_token"),
+    "letters": ("user", " USER", "invalid_token"),
+    "empty": ("user", "", "invalid_token"),
+    "scopes": ("read:orbs", "read:orbs,read:keys", "scope_missing"),
+    "list": ("read:orbs", '["read:orbs"]', "scope_missing"),
+    "method": ("GET", "get", "malformed_request"),
+    "target": ("/api/v1/external/orbs", "https://ann:hidden@h.example/api/v1/external/orbs?key=hidden", "malformed_request"),
 }
 
 
 @pytest.mark.parametrize("slip", SLIPS)
-def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path: Path) -> None:
-    right, wrong, reason, warning = SLIPS[slip]
+def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path: Path, expected: Expected) -> None:
+    right, wrong, reason = SLIPS[slip]
     column = {"list": "scopes", "letters": "kind", "empty": "kind", "dash": "kind"}.get(slip, slip)
     whole = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"}
 
@@ -388,14 +387,15 @@ def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path:
     assert {row["reason"]: row["count"] for row in found["reasons"]} == {reason: 6, "scope_held": 4}
     [said] = found["warnings"]
     # What helps is named, and it is an option.
-    assert said.startswith(warning) and "hidden" not in said
-    assert f"`{column}`" in said.removeprefix(warning) or slip in ("empty", "dash")
+    assert " 6 calls" in said and "hidden" not in said
+    assert f"`{column}`" in said or slip in ("empty", "dash")
+    expected(said)
     # A call of a client that is wrong is no slip of the log; a token is told of, because it may look like one that holds nothing.
     fewer = [said.replace("6 calls", "2 calls")] if column in ("kind", "scopes") else []
     assert summary(2, 8)["warnings"] == fewer and summary(0, 3)["warnings"] == []
 
 
-def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: Expected) -> None:
     """`replay` and `report` were quiet where `privileges` warned, an empty kind had no word at all, and a comma was called a misspelling."""
     tokens = [("user", "read:orbs")] * 9 + [("USER", "read:orbs"), ("", "read:orbs"), ("robot", "read:orbs"), ("user", "read:orbs,read:keys"), ("user", "reed:orbs"), ("user", "openid https://id.example/read")]
     path, page = tmp_path / "calls.jsonl", tmp_path / "page.html"
@@ -405,29 +405,25 @@ def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.C
     for command in (["replay"], ["report", "--out", str(page)], ["privileges"]):
         main([*command, str(path), "--format", "json"])
         said.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")])
-    words = "A kind is `user` or `organisation`, in these letters: where all calls are of one kind, say it as `kind`."
-    assert said == [[
-        f"warning: With a kind in other letters or among spaces, and so decided as with an invalid token: 1 call of 14 with a value, as `USER`. {words}",
-        "warning: With an empty kind, and so decided as with an invalid token: 1 call. A call without a token has no kind: `null`, or nothing at all.",
-        f"warning: Of no known kind, and so decided as with an invalid token: 1 call of 14 with a value, as `robot`. {words}",
-        "warning: With commas in the scopes: 1 call of 15 with a value, as `read:orbs,read:keys`. Scopes are divided by spaces: write spaces or a list in "
-        "the log, or where all calls have the same, say them as `scopes`.",
-    ]] * 3
+    assert said[0] == said[1] == said[2] and len(said[0]) == 4
+    expected(*said[0])
     text = page.read_text()
-    assert "What may be wrong with them: a comma, where spaces divide scopes: 1, of another service, or misspelt: 3." in text
+    expected.sentences(words_of(text), "misspelt: 3")
     cells = re.findall("<td[^>]*>([^<]*)</td>", text.replace("<wbr>", ""))
     diagnostics = {scope: cells[cells.index(scope) + 1] for scope in ("reed:orbs", "openid", "https://id.example/read")}
-    assert diagnostics == {"reed:orbs": "misspelt for read:orbs?", "openid": "of another service, or misspelt", "https://id.example/read": "of another service, or misspelt"}
+    assert "read:orbs" in diagnostics["reed:orbs"] and diagnostics["openid"] == diagnostics["https://id.example/read"] != diagnostics["reed:orbs"]
+    expected(*diagnostics.values())
     assert all(line.removeprefix("warning: ") in text for line in said[0])
 
 
-def test_an_empty_kind_is_said(tmp_path: Path) -> None:
+def test_an_empty_kind_is_said(tmp_path: Path, expected: Expected) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(HEADER + ROW.format("ann") + ROW.format("bob").replace("user", "") * 2 + "GET,/,,,ann\n")
     reader = logs.read(path)
     found = logs.replay(reader, POLICY).to_dict()
     assert {row["reason"]: row["count"] for row in found["reasons"]} == {"no_token": 3, "scope_held": 1}
-    assert found["warnings"] == ["With scopes and no kind, or an empty one, and so decided as without a token: 2 calls."]
+    assert len(found["warnings"]) == 1
+    expected(*found["warnings"])
 
 
 def test_an_empty_kind_is_absent_in_csv_and_a_value_elsewhere(tmp_path: Path) -> None:
@@ -498,15 +494,15 @@ def test_sums_of_orbs_are_in_orbs() -> None:
     })
     made = report(table, CHARGES, kind="user", scopes="buy some")
     text = words_of(made.html)
-    assert "Most orbs would be charged in the minute from 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, without 3 calls for which the policy states no amount." in text
-    assert "would be charged 18,014,398,509,481,986 orbs, 8 calls with no price stated" in text and "986 orbs, 8 calls" in made.html
+    assert re.search(r"minute [^.]* 2026-11-02 01:00 on: 18,014,398,509,481,986 orbs, [^.]* 3 calls ", text)
+    assert " 18,014,398,509,481,986 orbs, 8 calls " in text and "986 orbs, 8 calls" in made.html
     # In a tile, a long sum goes on in the next line.
     assert "18,<wbr>014,<wbr>398,<wbr>509,<wbr>481,<wbr>986 orbs" in made.html
     routes = {row.route: (row.calls, row.orbs, row.unstated) for row in made.figures.orbs.routes}
     assert routes == {"POST /some": (8, 0, 8), "POST /buy": (2, 2 * (2**53 + 1), 0)}
     assert sum(span.orbs for span in made.figures.orbs.times) == made.figures.amount == 2 * (2**53 + 1)
     only = words_of(report(table.slice(0, 5), CHARGES, kind="user", scopes="buy some").html)
-    assert "Consume orbs: 5 calls; the policy states no amount for any. Most such calls were made in the second from 2026-11-02 00:00:00 on: 5." in only
+    assert re.search(r" orbs: 5 calls; .*second from 2026-11-02 00:00:00 on: 5\.", only)
     summary = logs.replay(logs.read(table, kind="user", scopes="buy some"), CHARGES).to_dict()
     assert {row["route"]: (row["stated_amount"], row["calls_without_stated_amount"]) for row in summary["routes"]} == {
         "POST /some": (0, 8), "POST /buy": (2 * (2**53 + 1), 0)
@@ -540,7 +536,7 @@ def test_unused_scopes_are_those_of_each_caller() -> None:
     assert {tuple(use) for use in made.figures.scopes.by_caller} == expected and made.figures.scopes.by_caller_is_exact
     unused = {pair[0] for pair in granted if pair[0] is not None and not used[pair]}
     pairs = sum(1 for pair in granted if pair[0] is not None and not used[pair])
-    assert f"Held by a caller and never used by it: {pairs} scopes, by {len(unused)} of 30 callers." in words_of(made.html)
+    assert f": {pairs} scopes, by {len(unused)} of 30 callers." in words_of(made.html)
     assert len(made.figures.unused_by_caller) == pairs >= 60 > len(made.figures.unused)
 
 

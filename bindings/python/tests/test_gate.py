@@ -460,7 +460,7 @@ def test_without_a_gate_no_handler_learns_of_a_caller() -> None:
     setup_testing_defaults(environ)
     scope = {"type": "http", "method": "GET", "path": ORBS}
     for of, request in [(wsgi.allowed, environ), (asgi.allowed, scope)]:
-        with pytest.raises(RuntimeError, match="no gate has decided"):
+        with pytest.raises(RuntimeError, match="no gate"):
             of(request)
     # Nor what was decided of another request.
     answer = world.gate.answer("GET", ORBS, world.headers())
@@ -472,7 +472,7 @@ def test_without_a_gate_no_handler_learns_of_a_caller() -> None:
         (wsgi.allowed, {**environ, "orbgate": found, "REQUEST_METHOD": "DELETE"}),
         (wsgi.allowed, {**environ, "orbgate": found, "SCRIPT_NAME": "/a"}),
     ]:
-        with pytest.raises(RuntimeError, match="changed its method or path"):
+        with pytest.raises(RuntimeError, match="method or path"):
             of(request)
 
 

@@ -170,7 +170,7 @@ def test_a_handler_that_sees_another_request_gets_no_caller() -> None:
         if name == "nothing":
             assert call(app, "/users/7", world.headers("read:a"))[0] == 200
         else:
-            with pytest.raises(RuntimeError, match="changed its method or path"):
+            with pytest.raises(RuntimeError, match="method or path"):
                 call(app, "/users/7", world.headers("read:a"))
 
 
@@ -300,7 +300,7 @@ def test_routes_that_are_added_later_are_compared(caplog: pytest.LogCaptureFixtu
     app.mount("/users", sub)
     assert call(app, "/users/export", world.headers("read:a"))[0] == 404
     # A server that starts after that doesn't start.
-    with pytest.raises(AssertionError, match="the server has not started"), serving(app, lifespan="on"):
+    with pytest.raises(AssertionError, match="not started"), serving(app, lifespan="on"):
         pass
 
 
@@ -357,7 +357,7 @@ def test_a_middleware_that_hides_its_router_is_refused() -> None:
 
     app = Starlette()
     app.router = Router(middleware=[Middleware(hides)])
-    with pytest.raises(RuntimeError, match="hides the router inside it"):
+    with pytest.raises(RuntimeError, match="hides the router"):
         protect(app, World().gate)
     # Of an application it hides nothing.
     app = Starlette(middleware=[Middleware(hides)])

@@ -53,7 +53,7 @@ def test_a_wider_policy_is_refused_on_request(tmp_path: Path, active: str, wider
         reloaded.reload("# the same\n" + active)
         before = reloaded.gate.policy
         if refuses:
-            with pytest.raises(ValueError, match=f"policy.yaml: the policy allows more than the former: .*{why}"):
+            with pytest.raises(ValueError, match=f"policy.yaml: .*{why}"):
                 reloaded.reload(wider)
             assert reloaded.gate.policy is before
         else:
@@ -93,7 +93,7 @@ def test_policies_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
         return f"orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: ['GET /{{a}}/{{b}}', {routes}] }} }} }} }}\n...\n"
 
     reloaded = Reloaded(tmp_path, policy("/{a}/%d"), refuse_wider=True)
-    with pytest.raises(ValueError, match="not everything was compared"):
+    with pytest.raises(ValueError, match="not everything"):
         reloaded.reload(policy("/%d/{b}"))
     assert reloaded.results == ["refused"]
 

@@ -275,7 +275,7 @@ def test_a_log_that_breaks_off(tmp_path: Path, policy: Policy, format: str) -> N
     expected = read_rows(path, whole, **options)
     path.write_bytes(whole[: len(whole) * 2 // 3])
     found, reader = [], logs.read(path, **options)
-    with pytest.raises(TableError, match="cannot read .*: Compressed file ended before the end-of-stream marker"):
+    with pytest.raises(TableError, match="cannot read .*: .*end-of-stream"):
         for batch in reader:
             found += batch.to_pylist()
     assert 0 < len(found) < len(expected) and found == expected[: len(found)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expected import Expected
 from orbgate import Policy, TableError, Token, logs
 
 pa = pytest.importorskip("pyarrow")
@@ -129,7 +130,7 @@ def test_several_files_are_one_log(tmp_path: Path, policy: Policy) -> None:
     found = pa.table(logs.read(paths)).to_pylist()
     assert [row["target"] for row in found] == ["/0", "/1", "/2", None, "/3", "/4"]
     assert [row["row"] for row in found] == [1, 2, 3, 4, 5, 6]
-    assert found[3]["error"] == f"`{Path(paths[1]).name}`, row 2 of it: no host at the start"
+    assert found[3]["error"].startswith(f"`{Path(paths[1]).name}`, row 2 ")
     by_pattern = pa.table(logs.read(tmp_path / "access.log*"))["target"].to_pylist()
     assert by_pattern == ["/3", "/4", "/2", None, "/0", "/1"]
     assert pa.table(logs.read(tmp_path))["target"].to_pylist() == by_pattern
@@ -148,21 +149,21 @@ def test_a_folder_of_parquet_is_one_log(tmp_path: Path) -> None:
     found = pa.table(logs.read(folder))["target"].to_pylist()
     assert found == ["/day=2/part-1.snappy.parquet", "/part-0.parquet"]
     (folder / "notes.md").write_text("what this is")
-    with pytest.raises(ValueError, match="the format of `.*notes.md` is not clear"):
+    with pytest.raises(ValueError, match="format .*`.*notes.md`"):
         logs.read(folder)
     (tmp_path / "empty").mkdir()
     for nothing in (tmp_path / "empty", tmp_path / "*.csv"):
-        with pytest.raises(FileNotFoundError, match="no log there"):
+        with pytest.raises(FileNotFoundError, match="(empty|csv)"):
             logs.read(nothing)
     with pytest.raises(FileNotFoundError):
         logs.read([folder / "part-0.parquet", tmp_path / "none.csv"])
-    with pytest.raises(ValueError, match="standard input is a log by itself"):
+    with pytest.raises(ValueError, match="standard input"):
         logs.read(["-", str(folder / "part-0.parquet")], format="csv")
 
 
 def test_nothing_is_no_log() -> None:
     """A pattern of one's own that finds no file would make a clean page."""
-    with pytest.raises(TableError, match="nothing to read"):
+    with pytest.raises(TableError, match="nothing"):
         list(logs.read([]))
 
 
@@ -175,7 +176,7 @@ def test_names_of_callers_are_read_alike(tmp_path: Path) -> None:
     for log in (tmp_path / "calls.csv", table, doubles):
         assert pa.table(logs.read(log))["caller"].to_pylist() == [None, "7"]
     assert pa.table(logs.read(tmp_path / "calls.jsonl", format="json"))["caller"].to_pylist() == [None, "7"]
-    with pytest.raises(TableError, match="must contain strings, not double"):
+    with pytest.raises(TableError, match="`caller`.* double"):
         list(logs.read(table.set_column(2, "caller", pa.array([7.5, 8.0]))))
 
 
@@ -195,22 +196,21 @@ def test_values_of_json_are_shown_as_json_has_them(tmp_path: Path, policy: Polic
     path.write_text(row("true"))
     summary = logs.replay(logs.read(path, format="json"), policy)
     assert "True" not in str(summary) and [row["caller"] for row in summary.to_dict()["top_denied_callers"]] == ["true"]
-    said = [line for line in str(summary).splitlines() if line.endswith("the first in row 1: `true`.")]
+    said = [line for line in str(summary).splitlines() if line.endswith(" row 1: `true`.")]
     assert len(said) == 2, summary
     # Of no other column a value is taken for text that is none.
     for member, value, kind in (("kind", "true", "a boolean"), ("scopes", "1.0", "a number"), ("target", "-0", "a number")):
-        assert errors(path, f'{{"method":"GET","target":"/","{member}":{value}}}\n'.replace('"target":"/","target"', '"target"').encode(), format="json") == [
-            f"`{member}` is {kind}, not a string"
-        ]
+        [error] = errors(path, f'{{"method":"GET","target":"/","{member}":{value}}}\n'.replace('"target":"/","target"', '"target"').encode(), format="json")
+        assert error and error.startswith(f"`{member}` is {kind}")
 
 
 def test_values_of_tables_are_shown_as_arrow_has_them() -> None:
     calls = {"method": ["GET"], "target": ["/"]}
     reader = logs.read(pa.table({**calls, "caller": [2**53 + 1], "time": [True], "served_status": [False]}))
     assert pa.table(reader)["caller"].to_pylist() == [str(2**53 + 1)]
-    assert [said.rpartition(": ")[2] for said in reader.warnings if "the first in row 1" in said] == ["`true`.", "`false`."]
+    assert [said.rpartition(": ")[2] for said in reader.warnings if " row 1: " in said] == ["`true`.", "`false`."]
     for wrong in ({"caller": [True]}, {"kind": [True]}, {"scopes": [1.0]}):
-        with pytest.raises(TableError, match="must contain strings( or lists of strings)?, not"):
+        with pytest.raises(TableError, match="(caller|kind|scopes)`.* strings.*, not "):
             list(logs.read(pa.table({**calls, **wrong})))
 
 
@@ -229,27 +229,13 @@ def test_flags_are_no_times() -> None:
     assert pa.table(log)["time"].to_pylist() == [None, None] and log.unread_times == 1
 
 
-def test_broken_rows_are_there(tmp_path: Path) -> None:
+def test_broken_rows_are_there(tmp_path: Path, expected: Expected) -> None:
     access = b"nothing\n" + LINE + b"\n" + LINE.replace(b"GET /a HTTP/1.1", b"-") + LINE.replace(b"] ", b" ")
-    assert errors(tmp_path / "a.log", access) == [
-        "no host at the start",
-        None,
-        "blank line",
-        "the request is `-`, no method and target",
-        "no time in brackets between the user and the request's quotes",
-    ]
+    expected(*errors(tmp_path / "a.log", access))
     rows = read_rows(tmp_path / "a.log", LINE.replace(b"GET /a HTTP/1.1", b"-"))
     assert (rows[0]["caller"], rows[0]["method"]) == ("10.0.0.1", None)
     table = b"method,target,allow_bonus_orbs_use\nGET,/a,true\nGET\n\n,,\nGET,/a,maybe\nGET,/a,1,2\nGET,,FALSE\n"
-    assert errors(tmp_path / "a.csv", table) == [
-        None,
-        "1 value where the header has 3",
-        "neither `method` and `target` nor `by_scope`",
-        "neither `method` and `target` nor `by_scope`",
-        "`allow_bonus_orbs_use` is `maybe`, neither true nor false",
-        "4 values where the header has 3",
-        None,
-    ]
+    expected(*errors(tmp_path / "a.csv", table))
     bytes_of_rows = b"method,target\nGET,/\xe9,\xff\n\xff\nGET,/\xff\nG\xc3\xa9T,/\n"
     rows = read_rows(tmp_path / "a.csv", bytes_of_rows)
     assert [row["target"] for row in rows] == [None, None, "/\ufffd", "/"] and rows[3]["method"] == "G\xe9T"
@@ -259,29 +245,10 @@ def test_broken_rows_are_there(tmp_path: Path) -> None:
         b'{"method":"GET","target":"/","allow_bonus_orbs_use":1}\n' + b'{"a":' * 200_000 + b"\n"
         b'{"method":"GET","target":"/api/v1/external/orbs\\ud800"}\n'
     )
-    assert errors(tmp_path / "a.json", flat, format="json") == [
-        None,
-        "not a JSON object",
-        "not JSON: Expecting property name enclosed in double quotes at column 2",
-        "blank line",
-        "no `target`",
-        "duplicate field `method`",
-        "`method` is an array, not a string",
-        "not UTF-8 at byte 1",
-        "`by_scope` comes with `method` or `target`",
-        "no `method`",
-        "`allow_bonus_orbs_use` is a number, not a string",
-        "not JSON: nested too deep",
-        "`target` has half a surrogate pair in it, and is not a valid string",
-    ]
+    expected(*errors(tmp_path / "a.json", flat, format="json"))
     columns = {"method": ["GET", None, None, "GET"], "target": ["/a", "/a", None, None], "by_scope": [None, None, None, "a"]}
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
-    assert pa.table(logs.read(tmp_path / "a.parquet"))["error"].to_pylist() == [
-        None,
-        "no `method`",
-        "neither `method` and `target` nor `by_scope`",
-        "`by_scope` comes with `method` or `target`",
-    ]
+    expected(*pa.table(logs.read(tmp_path / "a.parquet"))["error"].to_pylist())
 
 
 def test_a_row_that_cannot_be_read_has_no_decision(tmp_path: Path, policy: Policy) -> None:
@@ -290,7 +257,7 @@ def test_a_row_that_cannot_be_read_has_no_decision(tmp_path: Path, policy: Polic
     assert [row["decision"] for row in rows] == ["deny", None, "allow", "deny"]
     assert [row["scope"] for row in rows] == [None, None, "read:orbs", None]
     assert {row["policy"] for row in rows} == {policy.digest}
-    assert rows[1]["error"] == "1 value where the header has 3"
+    assert [number for number in rows[1]["error"].split() if number.isdigit()] == ["1", "3"]
 
 
 def test_an_empty_log(tmp_path: Path, policy: Policy) -> None:
@@ -317,7 +284,7 @@ def test_what_is_no_parquet_says_so(tmp_path: Path) -> None:
 def test_two_columns_of_one_name(tmp_path: Path) -> None:
     column = pa.array(["GET"])
     pq.write_table(pa.table([column] * 4, names=["method", "target", "method", "target"]), tmp_path / "a.parquet")
-    with pytest.raises(TableError, match="there are two columns `method`"):
+    with pytest.raises(TableError, match="two .*`method`"):
         list(logs.read(tmp_path / "a.parquet"))
 
 
@@ -391,8 +358,7 @@ def test_a_unit_that_puts_the_log_into_1970_is_doubted(unit: str, is_doubted: bo
     times = [1_700_000_000, 1_700_000_100]
     log = logs.read(pa.table({"method": ["GET"] * 2, "target": ["/"] * 2, "time": times}), time_unit=unit)
     list(log)
-    said = f"Every time that is a number is in January 1970: `time_unit` is `{unit}`, and a larger unit may be meant."
-    assert (said in log.warnings) == is_doubted
+    assert any("1970" in warning and f"`{unit}`" in warning for warning in log.warnings) == is_doubted
     # One time of another year is enough to believe it.
     log = logs.read(pa.table({"method": ["GET"] * 2, "target": ["/"] * 2, "time": [1, 1_700_000_000_000_000]}), time_unit="us")
     list(log)
@@ -429,50 +395,49 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
 def test_columns_that_are_no_text(tmp_path: Path, name: str, column: Any) -> None:
     table = {"method": pa.array(["GET"]), "target": pa.array(["/a"]), name: column}
     pq.write_table(pa.table(table), tmp_path / "a.parquet")
-    with pytest.raises(TableError, match=f"column `{name}` must contain strings( or lists of strings)?, not "):
+    with pytest.raises(TableError, match=f"`{name}` .*strings.*, not "):
         list(logs.read(tmp_path / "a.parquet"))
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "options", "message"),
+    ("name", "content", "options"),
     [
-        ("a.csv", b"method,path\n", {}, "there is no column `target` for `target` in `a.csv`; the columns are `method`, `path`"),
-        ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}, "there is no column `k` for `kind` in `a.csv`; the columns are"),
-        ("a.csv", b"time;method\n", {}, "the columns are `time;method`: it is divided by `;`, so write commas or tabs"),
-        ("a.csv", "method,target\n".encode("utf-16"), {}, "cannot read `a.csv`: it looks like UTF-16, and must be UTF-8"),
-        ("a.tsv", "method\ttarget\n".encode("utf-16-be"), {}, "cannot read `a.tsv`: it looks like UTF-16, and must be UTF-8"),
-        ("a.csv", b"method,target,target\n", {}, "the header has column `target` twice"),
-        ("a.csv", b"", {}, "it has no header"),
-        ("a.csv", b'method,"tar\nget"\n', {}, "the header goes on after the end of its line"),
-        ("a.log", LINE, {"columns": {"kind": "extra"}}, "an access log has no field `extra`; the fields are `vhost`, `host`"),
-        ("a.log", LINE, {"columns": {"target": "extra1"}}, "an access log has its `target` in the request"),
+        ("a.csv", b"method,path\n", {}),
+        ("a.csv", b"method,target\n", {"columns": {"kind": "k"}}),
+        ("a.csv", b"time;method\n", {}),
+        ("a.csv", "method,target\n".encode("utf-16"), {}),
+        ("a.tsv", "method\ttarget\n".encode("utf-16-be"), {}),
+        ("a.csv", b"method,target,target\n", {}),
+        ("a.csv", b"", {}),
+        ("a.csv", b'method,"tar\nget"\n', {}),
+        ("a.log", LINE, {"columns": {"kind": "extra"}}),
+        ("a.log", LINE, {"columns": {"target": "extra1"}}),
     ],
 )
-def test_columns_that_are_not_there(
-    tmp_path: Path, name: str, content: bytes, options: dict[str, Any], message: str
-) -> None:
+def test_columns_that_are_not_there(tmp_path: Path, expected: Expected, name: str, content: bytes, options: dict[str, Any]) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TableError) as caught:
         list(logs.read(tmp_path / name, **options))
-    assert message in str(caught.value)
+    expected(str(caught.value).replace(str(tmp_path), "…"))
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "message"),
+    ("name", "options"),
     [
-        ("a.dat", {}, "the format of .* is not clear from its name; say one of parquet, csv"),
-        ("a.csv", {"format": "xml"}, "`xml` is not a format of a log"),
-        ("a.csv", {"columns": {"path": "target"}}, "there is no column `path` to be named"),
-        ("a.csv", {"kind": "user", "columns": {"kind": "k"}}, "`kind` is both one value for all requests and the column `k`"),
-        ("a.csv", {"kind": "root"}, "root"),
-        ("a.csv", {"time_unit": "h"}, "the unit of time is `h`"),
-        ("a.jsonl", {"format": "requests", "kind": "user"}, "requests say all that there is to say"),
+        ("a.dat", {}),
+        ("a.csv", {"format": "xml"}),
+        ("a.csv", {"columns": {"path": "target"}}),
+        ("a.csv", {"kind": "user", "columns": {"kind": "k"}}),
+        ("a.csv", {"kind": "root"}),
+        ("a.csv", {"time_unit": "h"}),
+        ("a.jsonl", {"format": "requests", "kind": "user"}),
     ],
 )
-def test_arguments_that_do_not_fit(tmp_path: Path, name: str, options: dict[str, Any], message: str) -> None:
+def test_arguments_that_do_not_fit(tmp_path: Path, expected: Expected, name: str, options: dict[str, Any]) -> None:
     (tmp_path / name).write_bytes(b"")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
         logs.read(tmp_path / name, **options)
+    expected(str(caught.value).replace(str(tmp_path), "…"))
 
 
 def test_a_reader_is_a_table(tmp_path: Path, policy: Policy) -> None:
@@ -505,27 +470,31 @@ def test_broken_rows_of_a_table_keep_their_locations(tmp_path: Path, rows: int, 
 
 
 @pytest.mark.parametrize(
-    ("times", "unit", "said"),
+    ("times", "unit"),
     [
-        (["2026-11-02", "32/Nov/2026", "x"], None, "2 values of `time`, the first in row 2: `32/Nov/2026`."),
-        ([None, 5, 7], None, "2 values of `time`, the first in row 2: `5`. For numbers, `time_unit` says what they count."),
-        (["oops", "12", None], None, "2 values of `time`, the first in row 1: `oops`. For numbers, `time_unit` says what they count."),
+        (["2026-11-02", "32/Nov/2026", "x"], None),
+        ([None, 5, 7], None),
+        (["oops", "12", None], None),
         # It was said, and is not what is wrong.
-        ([None, None, 1e300], "s", "1 value of `time`, the first in row 3: `1e+300`."),
-        ([b"\xff" * 99, None, None], None, f"1 value of `time`, the first in row 1: `{('%sxff' % chr(92)) * 10}…`."),
+        ([None, None, 1e300], "s"),
+        ([b"\xff" * 99, None, None], None),
     ],
 )
-def test_a_time_that_cannot_be_read_is_shown(times: list[Any], unit: str | None, said: str) -> None:
+def test_a_time_that_cannot_be_read_is_shown(times: list[Any], unit: str | None, expected: Expected) -> None:
     """It advised a unit of numbers for a day that no month has."""
     rows = {"method": ["GET"] * 3, "target": ["/"] * 3, "time": times}
+    warned = []
     for size in (3, 1):
         log = logs.read(pa.table(rows).to_batches(max_chunksize=size), time_unit=unit)
         list(log)
-        assert [warning for warning in log.warnings if "read: " in warning] == [f"Could not be read: {said}"]
+        warned.append([warning for warning in log.warnings if "`time`" in warning])
+    assert warned[0] == warned[1] and len(warned[0]) == 1
+    expected(*warned[0])
 
 
-def test_what_is_no_json_is_said_once(tmp_path: Path) -> None:
+def test_what_is_no_json_is_said_once(tmp_path: Path, expected: Expected) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"a": "x\n{"a" 1}\n')
     found = pa.table(logs.read(path, format="json"))["error"].to_pylist()
-    assert found == ["not JSON: Unterminated string starting at column 7", "not JSON: Expecting ':' delimiter at column 6"]
+    assert [error.rpartition(" ")[2] for error in found] == ["7", "6"]
+    expected(*found)

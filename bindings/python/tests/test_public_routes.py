@@ -95,7 +95,7 @@ def test_a_run_goes_on_with_the_same_public_routes_only(log: Path, tmp_path: Pat
 
     of(PUBLIC).save([], 0)
     assert of(PUBLIC).load() == []
-    with pytest.raises(TableError, match="what was said of the log"):
+    with pytest.raises(TableError, match="said of"):
         of(PUBLIC[:1]).load()
 
 
@@ -110,9 +110,9 @@ def test_privileges_leave_them_out(log: Path) -> None:
 @pytest.mark.parametrize(
     ("public", "error"),
     [
-        (["GET healthz"], "public route `GET healthz`"),
-        (["GET /healthz", "GET /healthz"], "public route `GET /healthz`"),
-        ([f"HEAD {KEYS}"], "fits the same paths"),
+        (["GET healthz"], "`GET healthz`"),
+        (["GET /healthz", "GET /healthz"], "`GET /healthz`"),
+        ([f"HEAD {KEYS}"], "same paths"),
     ],
 )
 def test_a_public_route_that_cannot_be_is_refused(log: Path, public: list[str], error: str) -> None:

@@ -221,5 +221,5 @@ def test_a_column_of_a_type_that_nobody_knows_is_named() -> None:
     polars = pytest.importorskip("polars")
     who = polars.Series("who", [1], dtype=polars.Int128)
     frame = polars.DataFrame({"method": ["GET"], "target": ["/"], "kind": ["user"], "scopes": [""], "who": who})
-    with pytest.raises(TableError, match="^column `who` has a type that is not known here: `_pli128`$"):
+    with pytest.raises(TableError, match="^column `who` .* `_pli128`$"):
         Policy.external().scope_usage(frame, by="who")

@@ -128,9 +128,9 @@ def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]
 @pytest.mark.parametrize(
     ("said", "error", "message"),
     [
-        ({"columns": {"path": "target"}}, ValueError, "there is no column `path` to be named"),
-        ({"columns": {"method": "verb"}}, TableError, "there is no column `verb` for `method` in .*; the columns are `method`, "),
-        ({"columns": {"caller": "who"}}, TableError, "there is no column `who` for `caller`"),
+        ({"columns": {"path": "target"}}, ValueError, "`path`"),
+        ({"columns": {"method": "verb"}}, TableError, "`verb` for `method` in .*; .* `method`, "),
+        ({"columns": {"caller": "who"}}, TableError, "`who` for `caller`"),
         ({"columns": {"kind": "k"}, "kind": "user"}, ValueError, "`kind` is both"),
         ({"kind": "robot"}, ValueError, "robot"),
         ({"time_unit": "h"}, ValueError, "`h`"),
@@ -149,22 +149,22 @@ def test_what_is_said_and_is_not_there_is_an_error(
 def test_a_log_that_was_read_before_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(CSV, encoding="utf-8")
-    with pytest.raises(ValueError, match="`kind` must be said where it is made"):
+    with pytest.raises(ValueError, match="`kind`"):
         report(logs.read(path), POLICY, kind="user")
     reader, batches = logs.read(path), TABLE.to_reader()
     next(reader)
     report(batches, POLICY)
     for again in (reader, batches):
-        with pytest.raises(TableError, match="has been read before"):
+        with pytest.raises(TableError, match="read before"):
             report(again, POLICY)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"target": [7]}, "column `target` must contain strings, not int64"),
-        ({"caller": [{"name": "ann"}]}, "column `caller` must contain strings"),
-        ({"scopes": [[1]]}, "column `scopes` must contain strings or lists of strings"),
+        ({"target": [7]}, "`target` .* strings, not int64"),
+        ({"caller": [{"name": "ann"}]}, "`caller` .* strings"),
+        ({"scopes": [[1]]}, "`scopes` .* lists of strings"),
     ],
 )
 def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], message: str) -> None:
@@ -175,7 +175,7 @@ def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], message: 
     with pytest.raises(ValueError, match="at least 1, not 0"):
         report(TABLE, POLICY, top=0)
     bad: Any = 7
-    with pytest.raises(TypeError, match="a log is a file, a table or batches of one, not int"):
+    with pytest.raises(TypeError, match="log .* not int"):
         report(bad, POLICY)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expected import Expected
 from orbgate import Policy, audit, logs, report
 from orbgate._read import private
 
@@ -49,24 +50,24 @@ def test_a_call_without_a_token_is_at_its_route_in_every_table() -> None:
     assert sorted(rows) == [[reason, route] for reason in ("invalid_token", "no_token") for route in ("/api/v1/external/orbs", "GET /api/v1/external/orbs")]
 
 
-def test_preflights_are_at_their_paths() -> None:
+def test_preflights_are_at_their_paths(expected: Expected) -> None:
     """701 served preflights were one line, (no route), and no route was said to be called without a token."""
     asked = [{**CALL, "kind": kind, "method": "OPTIONS", "target": target, "served_status": 204} for kind in (None, "USER") for target in ("/api/v1/external/voxies/7?x=1", "/api/v1/external/orbs", "/nowhere")]
     made = page(*asked, asked[0], {**CALL, "method": "HEAD"})
     text = words(made)
-    assert "No route was called without a valid token, by a method that the policy declares for it. To a path of the policy, by a method that it does not declare for it, as a preflight's OPTIONS: 5 such calls. To no path of the policy: 2 such calls." in text
-    assert "With those that have no valid token, at the route or path that they ask for: 5 calls. Denied before a route was known: 2 calls." in text
+    for of_policy in (("To a path", "OPTIONS: 5 "), ("To no path", ": 2 such"), ("With those", ": 5 calls"), ("Denied", "known: 2 calls")):
+        expected.sentences(text, *of_policy)
     for caption in ("Calls served though denied, by route", "Calls by route", "Denied calls by reason and route", "Routes and paths called without a valid token"):
         [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
         rows = re.findall(r'data-column="route">(.*?)</td>', table)
         assert {"/api/v1/external/voxies/{voxieId}", "/api/v1/external/orbs"} <= {*rows}, caption
     # It is not said where a token is asked for first, or the target is none.
-    assert "To a path of the policy" not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
+    assert " OPTIONS: " not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
     found = report(pa.Table.from_pylist([*asked, {**CALL, "kind": None}]), POLICY).figures
     assert {row.route for row in found.unauthenticated.routes} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
 
 
-def test_calls_without_a_caller_are_in_every_table_under_one_name() -> None:
+def test_calls_without_a_caller_are_in_every_table_under_one_name(expected: Expected) -> None:
     lacking = {**CALL, "target": "/api/v1/external/keys"}
     unnamed = [{**lacking, "caller": None}, {**CALL, "caller": None, "scopes": "read:orbs made:up"}, {**CALL, "caller": None, "served_status": 403}]
     made = page(*unnamed, CALL, lacking, {**lacking, "caller": "(no caller)"}, {**CALL, "caller": "(no caller)", "scopes": "read:orbs made:up"}, lacking)
@@ -80,8 +81,9 @@ def test_calls_without_a_caller_are_in_every_table_under_one_name() -> None:
     first = re.findall(r'data-column="first caller">([^<]*)</td>', made)
     assert sorted(first) == ["(no caller)", "ann +1\n(no caller)"]
     text = words(made)
-    assert text.count("By caller, those that name none are left out: 3 calls.") == 2 and "not named" not in text and "“(no caller)” for calls that name none" in text
-    assert "By caller, those" not in words(page(CALL))
+    assert text.count(" left out: 3 calls.") == 2 and "not named" not in text and "“(no caller)” for calls" in text
+    expected.sentences(text, "By caller, ", " left out: 3 calls")
+    assert " left out: " not in words(page(CALL))
 
 
 def test_a_replay_counts_denied_calls_without_a_caller() -> None:
@@ -104,7 +106,7 @@ def test_malformed_calls_are_called_so_with_their_rule() -> None:
     assert {row["detail"] for row in summary.to_dict()["top_denied"]} == {"fragment", "form", None}
 
 
-def test_a_sign_says_when_its_calls_were_made() -> None:
+def test_a_sign_says_when_its_calls_were_made(expected: Expected) -> None:
     """A client that has long moved on looked like one that has not."""
     old = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: /v1, scopes: {look: {orbs: false, routes: ['GET /items/{id}']}}}}")
     aged = [{**CALL, "target": f"/v1/items/{at}", "time": START + timedelta(hours=at)} for at in range(24)]
@@ -115,17 +117,20 @@ def test_a_sign_says_when_its_calls_were_made() -> None:
         [found] = because.findall(page(*calls, *others, base=old))
         return html.unescape(found).partition(": GET /v1/items/{id}")[2].partition("; the server")[0]
 
-    assert said(*aged) == "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 23:00:00, 28 days 1 hour before the log ends: it has stopped, check whether it was fixed"
+    stopped = said(*aged)
+    assert re.findall(r"[\d-]+ [\d:]{8}", stopped) == ["2026-11-02 00:00:00", "2026-11-02 23:00:00"] and " 28 days 1 hour " in stopped
     never, far = {**aged[0], "time": None}, {**aged[0], "time": datetime(1970, 1, 1)}
-    assert said(*aged, never, far).endswith("; the first at 1970-01-01 00:00:00, the last at 2026-11-02 23:00:00 (1 without a time; some far from all other times), 28 days 1 hour before the log ends")
-    assert because.findall(page(*[{**call, "time": None} for call in aged], base=old))[0].endswith("{id}; the server served 24 of these calls")
+    unsure = said(*aged, never, far)
+    assert re.search(r" 1970-01-01 00:00:00, .* 2026-11-02 23:00:00 \(1 [^()]*\), 28 days 1 hour [^:]*$", unsure)
+    expected(stopped, unsure)
+    assert re.search(r"\{id\}; the server served 24 [^;:]*$", because.findall(page(*[{**call, "time": None} for call in aged], base=old))[0])
     tried = [{**CALL, "target": f"/{chr(97 + at)}", "time": START + timedelta(minutes=at)} for at in range(25)]
-    assert "; the first at 2026-11-02 00:00:00, the last at 2026-11-02 00:24:00; the server served 25" in because.findall(page(*tried))[0]
+    assert re.search("; [^;]* 2026-11-02 00:00:00, [^;,]* 2026-11-02 00:24:00; the server served 25 ", because.findall(page(*tried))[0])
 
 
 def test_calls_of_no_route_are_said_where_they_have_no_bar() -> None:
     nowhere = [{**CALL, "target": "/nowhere"}] * 3
-    assert "(no route), with 3 calls, has no bar" in words(page(CALL, {**CALL, "target": "/api/v1/external/keys"}, *nowhere)) and "has no bar" not in words(page(*nowhere)) + words(page(CALL))
+    assert "(no route), with 3 calls," in words(page(CALL, {**CALL, "target": "/api/v1/external/keys"}, *nowhere)) and " no bar" not in words(page(*nowhere)) + words(page(CALL))
 
 
 def test_all_files_are_named_with_their_rows(tmp_path: Path) -> None:
@@ -136,40 +141,49 @@ def test_all_files_are_named_with_their_rows(tmp_path: Path) -> None:
     for file in made.figures.log.files[:400]:
         rows = f"row {file.first_row}" if file.first_row == file.last_row else f"rows {file.first_row} to {file.last_row}"
         assert f"{file.name}, {rows} sha256:{file.sha256}" in text
-    assert "and 390 more files, rows 16 to 600 010.csv, row 16 sha256:" in text and "400.csv" not in text
-    assert "Log and 3 more files, rows 601 to 604: the table log_files of a bundle has each" in text
+    assert " 390 more files, rows 16 to 600 010.csv, row 16 sha256:" in text and "400.csv" not in text
+    assert re.search(" 3 more files, rows 601 to 604: .* log_files ", text)
     assert made.html.count("<details>") == 1 and made.html.count("<details") == made.html.count("</details>") and '<ol start="11">' in made.html
     few = report([tmp_path / f"{at:03}.csv" for at in range(10)], POLICY).html
     assert "<details>" not in few and "more file" not in words(few)
 
 
-def test_signs_and_the_clients_that_have_them_are_counted_apart() -> None:
+def test_signs_and_the_clients_that_have_them_are_counted_apart(expected: Expected) -> None:
     def lacks(caller: str | None, *targets: str) -> list[dict[str, Any]]:
         return [{**CALL, "caller": caller, "scopes": "", "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
 
     tile = re.compile(r"<dt>Flagged callers</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
-    assert tile.findall(page(*lacks("ann", "orbs", "keys"))) == [("1", "1 misconfigured client, from 2 groups of denied calls")]
-    assert tile.findall(page(*lacks(None, "orbs"))) == [("0", "a misconfigured client, (no caller), from 1 group of denied calls")]
-    assert tile.findall(page(*lacks(None, "orbs"), *lacks("ann", "keys"), *lacks("bob", "keys"))) == [("2", "2 misconfigured clients, a misconfigured client, (no caller), from 3 groups of denied calls")]
+    for found, callers, groups in (
+        (lacks("ann", "orbs", "keys"), "1", "2"),
+        (lacks(None, "orbs"), "0", "1"),
+        (lacks(None, "orbs") + lacks("ann", "keys") + lacks("bob", "keys"), "2", "3"),
+    ):
+        [(number, said)] = tile.findall(page(*found))
+        assert (number, re.findall(r"(\d+) groups? ", said), "(no caller)" in said) == (callers, [groups], found[0]["caller"] is None)
+        expected(said)
 
 
-def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted() -> None:
+def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted(expected: Expected) -> None:
     odd = {**CALL, "kind": "USER", "scopes": "read:orbs foo:bar"}
-    left, said = "What tokens of no known kind carry is left out: 3 calls.", ("No valid token of the log carries a scope of the policy.", "Valid tokens carry no scope that the policy does not have.")
     text = words(page(odd, odd, odd))
-    assert all(f"{sentence} {left}" in text for sentence in said) and " No token of the log" not in text and " Tokens carry" not in text
+    nothing = re.findall(r"(No valid token [^.]*|Valid tokens carry no [^.]*)\. ([^.]* known kind [^.]* 3 calls\.)", text)
+    assert len({said for said, _ in nothing}) == 2 == len(nothing) and len({left for _, left in nothing}) == 1
+    assert " No token of" not in text and " Tokens carry" not in text
+    expected(*nothing[0], *nothing[1])
+    left = nothing[0][1]
     text = words(page(odd, odd, odd, {**CALL, "scopes": "read:orbs read:keys foo:bar"}))
-    assert text.count(left) == 2 and not any(sentence in text for sentence in said)
-    assert "known kind carry" not in words(page(CALL)) and "Valid tokens carry no scope that the policy does not have. " in words(page(CALL))
+    assert text.count(left) == 2 and not any(sentence in text for sentence, _ in nothing)
+    one = words(page(CALL))
+    assert " known kind carry " not in one and sum(f"{sentence}. " in one for sentence, _ in nothing) == 1
 
 
-def test_calls_that_are_in_no_span_of_time_are_counted() -> None:
+def test_calls_that_are_in_no_span_of_time_are_counted(expected: Expected) -> None:
     timed = [{**ASKED, "time": START + timedelta(minutes=at)} for at in range(300)]
     far, never = {"time": datetime(1970, 1, 1)}, {"time": None}
     odd = words(page(*timed, {**ASKED, **far}, {**LOOKED, **far}, {**ASKED, **never}, {**ASKED, **never}, {**LOOKED, **never}, policy=SHOP))
-    assert "Left out over time: 3 of the 303 calls that consume orbs, 2 because they have no time and 1 because their times are far from all others." in odd
-    assert "Left out over time" not in words(page(*timed, {**LOOKED, **far}, {**LOOKED, **never}, policy=SHOP)) and "all else has them" not in odd
-    assert "Left out over time: 1 of the 301 calls that consume orbs, 1 because their times are far" in words(page(*timed, {**ASKED, **far}, policy=SHOP))
+    expected.sentences(odd, "Left out ", ": 3 of the 303 calls", " 2 because", " 1 because")
+    assert "Left out over" not in words(page(*timed, {**LOOKED, **far}, {**LOOKED, **never}, policy=SHOP)) and "all else has them" not in odd
+    expected.sentences(words(page(*timed, {**ASKED, **far}, policy=SHOP)), ": 1 of the 301 calls", " 1 because")
 
 
 def test_what_several_have_alike_is_not_that_of_one() -> None:
@@ -182,20 +196,22 @@ def test_what_several_have_alike_is_not_that_of_one() -> None:
     assert "most often" not in words(page(*denied)) and "most often because no token" in words(page(*denied, denied[0]))
 
 
-def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
+def test_orbs_are_those_of_decisions_and_the_page_says_so(expected: Expected) -> None:
     answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, 302, None)]
-    said = "Orbs follow from the decisions, even for a call that the server did not serve"
-    table = "Orbs by what the server did server calls served 1 refused 2 unknown: redirected 1 unknown: status says neither 2 unknown: no status 1 total 7 Orbs by route"
-    assert table in words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP))
+    table = r"served 1 refused 2 [^\d]*redirected 1 [^\d]* neither 2 [^\d]* status 1 total 7 Orbs by route"
+    assert re.search(table, words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP)))
     both = [*answered, *[{**BOUGHT, "served_status": status} for status in (200, 302, 302, 500)]]
     text = words(page(*both, policy=SHOP))
-    parts = "served 2 3 1 refused 2 0 2 unknown: redirected 3 6 1 unknown: status says neither 3 3 2 unknown: no status 1 0 1 total 11 12 7"
-    assert f"{said}: a table says which. Definitions" in text and f"server calls orbs stated calls with no price stated {parts} " in text
-    assert "calls orbs stated unknown: no status 1 3 total 1 3" in words(page({**BOUGHT, "served_status": None}, {**LOOKED, "served_status": 200}, policy=SHOP))
+    [parts] = re.findall(r"served 2 3 1 refused 2 0 2 [^\d]*redirected 3 6 1 [^\d]* neither 3 3 2 [^\d]* status 1 0 1 total 11 12 7", text)
+    [said] = re.findall(r"[^.:;]* follow from the decisions[^.:;]*", text)
+    expected(said)
+    assert f"{parts} " in text
+    assert " status 1 3 total 1 3" in words(page({**BOUGHT, "served_status": None}, {**LOOKED, "served_status": 200}, policy=SHOP))
     # A call that the policy denies has no price, whatever the server did.
     text = words(page(*both, *[{**BOUGHT, "scopes": "", "served_status": 200}] * 2, policy=SHOP))
-    assert "2 calls served though denied are not counted." in text and parts in text
-    assert f"{said}; the log has no status that would say so." in words(page({**ASKED, "served_status": None}, policy=SHOP))
+    expected.sentences(text, "2 calls served though denied")
+    assert parts in text
+    assert f"{said}; " in words(page({**ASKED, "served_status": None}, policy=SHOP))
     assert said not in words(page(LOOKED, policy=SHOP))
     found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
     assert (found.total.calls, found.without_time) == (7, 0)
@@ -204,8 +220,8 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so() -> None:
 
 def test_a_policy_without_amounts_has_the_served_calls_in_its_tile() -> None:
     answered = [{**ASKED, "served_status": status} for status in (200, 200, 403)]
-    assert "Consume orbs 3 75.0% of all, of which the server served 2 " in words(page(*answered, LOOKED, policy=SHOP))
-    assert "Consume orbs 1 50.0% of all Unused" in words(page({**ASKED, "served_status": None}, {**LOOKED, "served_status": None}, policy=SHOP))
+    assert " orbs 3 75.0% of all, of which the server served 2 " in words(page(*answered, LOOKED, policy=SHOP))
+    assert " orbs 1 50.0% of all Unused" in words(page({**ASKED, "served_status": None}, {**LOOKED, "served_status": None}, policy=SHOP))
 
 
 def test_options_are_whole_so_that_they_can_be_given_again() -> None:
@@ -219,7 +235,7 @@ def test_options_are_whole_so_that_they_can_be_given_again() -> None:
     assert options[1].count("<code>") == len(names)
 
 
-def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut() -> None:
+def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut(expected: Expected) -> None:
     other = Policy.from_yaml("{orbgate: 1, name: the older one, apis: {}}")
     rows = [{**CALL, "caller": f"app {at}", "scopes": ""} for at in range(9)]
     made = page(*rows, base=other, top=3)
@@ -227,7 +243,8 @@ def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut() -> None:
     # Each table that is cut, and has all its rows in a bundle, links to the sentence about it.
     cut = re.findall(r'<p class="more">([^<]*)(.*?)</p>', made)
     assert len(cut) > 3 and all(('<a href="#bundle">' in link) is ("of a bundle" in said) for said, link in cut)
-    assert '<p id="bundle">' in made and "with --bundle evidence.zip , or with bundle() in Python" in words(made)
+    assert '<p id="bundle">' in made
+    expected.sentences(words(made), "Tables ", " --bundle evidence.zip ", " bundle() ")
 
 
 def test_every_table_that_is_cut_names_a_table_of_the_bundle(tmp_path: Path) -> None:
@@ -252,15 +269,15 @@ def test_long_routes_are_broken_after_a_slash() -> None:
     assert report(pa.Table.from_pylist([LOOKED]), SHOP).html.count("<wbr>") == 0
 
 
-def test_one_orb_is_no_orbs() -> None:
+def test_one_orb_is_no_orbs(expected: Expected) -> None:
     prices = [Policy.from_yaml(f"{{orbgate: 1, apis: {{shop: {{base_path: '', scopes: {{buy: {{orbs: {price}, routes: [POST /buy]}}}}}}}}}}") for price in (1, 2)]
     made = words(page(BOUGHT, policy=prices[0], base=prices[1]))
     assert "allow, 2 orbs allow, 1 orb POST /buy" in made
     # The verdict tells which differences these are.
-    assert "The other policy decides 1 call differently: 0 allowed here that it denies, 0 denied here that it allows, 1 allowed by both with other orbs." in made
+    expected.sentences(made, "The other policy decides 1 call ", ": 0 allowed here ", ", 0 denied here ", ", 1 allowed by both ")
 
 
-def test_orbs_of_served_and_refused_calls_are_apart() -> None:
+def test_orbs_of_served_and_refused_calls_are_apart(expected: Expected) -> None:
     """Two calls that the server refused "consumed 24 orbs"."""
     of_status: dict[Any, str] = {200: "served", 304: "served", 401: "refused", 403: "refused", 404: "unknown", 302: "unknown", 500: "unknown", None: "unknown"}
     log = [
@@ -291,16 +308,16 @@ def test_orbs_of_served_and_refused_calls_are_apart() -> None:
     assert (len(of.routes), len(of.scopes), len(of.callers), sum(span.calls > 0 for span in of.times)) == (2, 2, 3, 8)
     assert pa.table(of.callers.to_pyarrow()).column_names[1:13] == list(of.total._fields[:12])
     text = words(made.html)
-    assert "Would be charged: 144 orbs, of which served 36, refused 36, unknown 72, by 48 calls for which the policy states an amount; 24 calls more" in text
-    assert "would be charged 144 orbs, of which served 36, 24 calls with no price stated" in text and "orbs served orbs refused orbs unknown calls served served with no price stated refused with no price stated unknown with no price stated" in text
+    expected.sentences(text, ": 144 orbs, ", "served 36, refused 36, unknown 72, by 48 calls ", "; 24 calls ")
+    assert " 144 orbs, of which served 36, 24 calls " in text
     bob = re.search(r'Orbs by caller</caption>.*?data-column="caller">bob</td>(.*?)</tr>', made.html, re.DOTALL)
     assert bob and re.findall(r'data-column="([^"]*)">(.*?)</td>', bob[1])[3:] == [
         ("orbs served", "12"), ("orbs refused", "12"), ("orbs unknown", "24"), ("calls served", "6"),
-        ("served with no price stated", "2"), ("refused with no price stated", "2"), ("unknown with no price stated", "4"),
+        *((f"{answer} with no price stated", count) for answer, count in (("served", "2"), ("refused", "2"), ("unknown", "4"))),
     ]
     # Without any amount, calls are all that can be reconciled.
     text = words(page(*[call for call in log if call["target"] == "/ask"], policy=SHOP))
-    assert "Orbs by caller caller calls calls served calls refused calls unknown (no caller) 8 2 2 4 ann 8 2 2 4 bob 8 2 2 4 " in text
+    assert " (no caller) 8 2 2 4 ann 8 2 2 4 bob 8 2 2 4 " in text
     assert "orbs served" not in words(page({**BOUGHT, "served_status": None}, policy=SHOP))
 
 
@@ -314,56 +331,58 @@ def test_a_malformed_call_is_shown_as_what_it_was() -> None:
     assert "malformed_request: fragment" in str(logs.replay(logs.read(pa.Table.from_pylist(odd)), SHOP)) and "/#…" in str(logs.replay(logs.read(pa.Table.from_pylist(odd)), SHOP))
 
 
-def test_policies_that_differ_in_orbs_alone_are_not_said_to_differ_in_access() -> None:
+def test_policies_that_differ_in_orbs_alone_are_not_said_to_differ_in_access(expected: Expected) -> None:
     costlier = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {ask: {orbs: true, routes: [POST /ask]}, buy: {orbs: 5, routes: [POST /buy]}, look: {orbs: false, routes: [GET /]}}}}")
     none = {**LOOKED, "target": "/none"}
-    said = "0 allowed here that the other policy denies, 0 denied here that it allows, 2 allowed by both with other orbs"
     made = words(page(BOUGHT, BOUGHT, ASKED, none, policy=SHOP, base=costlier))
-    assert said in made and "2 against the other policy: 0 only allowed here, 0 only denied here, 2 with other orbs" in made
+    expected.sentences(made, " decides 2 calls ", " 0 allowed here ", " 0 denied here ", " 2 allowed by both ")
+    assert re.search(" 2 [^.:]*: 0 only allowed [^,]*, 0 only denied [^,]*, 2 with other orbs", made)
     other = Policy.from_yaml("orbgate: 1\napis: {shop: {base_path: '', scopes: {more: {orbs: true, routes: [GET /none]}, look: {orbs: false, routes: [GET /]}}}}")
-    said = "0 allowed here that the other policy denies, 0 denied here that it allows, 1 denied by both for another reason"
     made = words(page(LOOKED, none, policy=SHOP, base=other))
-    assert said in made and "1 against the other policy: 0 only allowed here, 0 only denied here, 1 denied for another reason" in made
+    expected.sentences(made, " decides 1 call ", " 0 allowed here ", " 0 denied here ", " 1 denied by both ")
+    assert re.search(" 1 [^.:]*: 0 only allowed [^,]*, 0 only denied [^,]*, 1 denied for ", made)
 
 
-def test_shares_are_of_the_rows_that_were_read(tmp_path: Path) -> None:
+def test_shares_are_of_the_rows_that_were_read(tmp_path: Path, expected: Expected) -> None:
     log = tmp_path / "calls.jsonl"
     for unread, is_warned in ((0, False), (9, False), (10, True), (11, True)):
         log.write_text('{"method":"GET","target":"/","kind":"user","scopes":"look"}\n' * 10 + '{"method":"GET"}\n' * unread)
         text = words(report(log, SHOP, format="json").html)
         assert f"100% of {'readable calls' if unread else 'all'}" in text
-        warning = f"Of {10 + unread} rows, {unread} could not be read: no number has anything of them."
+        warning = f"Of {10 + unread} rows, {unread} "
         assert (warning in text) == is_warned == (warning in str(logs.replay(logs.read(log, format="json"), SHOP)))
+        if is_warned:
+            expected(*{*re.findall(rf"{warning}[^.]*\.", text)})
 
 
-def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path) -> None:
+def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path, expected: Expected) -> None:
     rows: list[dict[str, Any] | bytes] = [{}, {"verb": None}, {"url": None}, {"client": ["x"]}, {"auth": {"kind": "user", "scopes": ["a", 1]}}, {"auth": {"kind": ["user"]}}, {"verb": None}, b"\xff", b"\xff"]
     log = tmp_path / "calls.jsonl"
     call = {"verb": "GET", "url": "/", "auth": {"kind": "user", "scopes": ["look"]}, "client": "ann"}
     log.write_bytes(b"".join(row + b"\n" if isinstance(row, bytes) else json.dumps({**call, **row}).encode() + b"\n" for row in rows))
     columns = {"method": "verb", "target": "url", "kind": "auth.kind", "scopes": "auth.scopes", "caller": "client"}
     made = report(log, SHOP, columns=columns)
-    reasons = {
-        "no `verb`": (2, 7), "no `url`": (3,), "`client` is an array, not a string": (4,), "`auth.scopes` is an array with a number in it, and may contain only strings": (5,),
-        "`auth.kind` is an array, not a string": (6,), "not UTF-8 at byte …": (8, 9),
-    }  # fmt: skip
-    assert {row.reason: row.first for row in made.figures.log.unread_by_reason} == reasons and made.figures.log.unread == 8
+    reasons = {"`verb`": (2, 7), "`url`": (3,), "`client`": (4,), "`auth.scopes`": (5,), "`auth.kind`": (6,), "UTF-8": (8, 9)}
+    found = {row.reason: row.first for row in made.figures.log.unread_by_reason}
+    assert {word: first for word in reasons for reason, first in found.items() if word in reason} == reasons and made.figures.log.unread == 8
+    expected(*sorted(found))
     [table] = re.findall(r"Rows that could not be read, by reason</caption>(.*?)</table>", made.html, re.DOTALL)
     cells = [[html.unescape(cell) for cell in re.findall("<td[^>]*>(.*?)</td>", row)] for row in re.split("<tr[^>]*>", table)[2:]]
     assert [cells[0], cells[1]] == [["2", "no `verb`", "2, 7"], ["2", "not UTF-8 at byte 1", "8, 9"]] and len(cells) == len(reasons)
 
 
-def test_what_is_wrong_with_one_row_is_not_said_of_another(tmp_path: Path) -> None:
+def test_what_is_wrong_with_one_row_is_not_said_of_another(tmp_path: Path, expected: Expected) -> None:
     log = tmp_path / "calls.csv"
     log.write_text("method,target,caller\nGET\nGET,/\nGET,/,a,b\nGET,/\n")
     text = str(logs.replay(logs.read(log), SHOP))
-    assert text.endswith("\n  4  row 1: 1 value where the header has 3; alike, with others in its place: row 2, 3, 4\n")
+    assert re.search(r"\n  4  row 1: 1 value [^;]*3; [^;:]*: row 2, 3, 4\n$", text)
     log.write_text("method,target,caller\nGET,/\nGET,/\n")
-    assert str(logs.replay(logs.read(log), SHOP)).endswith("\n  2  row 1: 2 values where the header has 3; also row 2\n")
+    assert str(logs.replay(logs.read(log), SHOP)).endswith("; also row 2\n")
     values = [f'{{"method":"GET","target":"/","allow_bonus_orbs_use":"a`{at}`b"}}\n' for at in range(99)]
     log.with_suffix(".jsonl").write_text("".join(values))
     found = logs.replay(logs.read(log.with_suffix(".jsonl"), format="json"), SHOP).to_dict()["errors_by_reason"]
-    assert [(kind["reason"], kind["count"]) for kind in found] == [("`allow_bonus_orbs_use` is `…`, neither true nor false", 99)]
+    assert [kind["count"] for kind in found] == [99]
+    expected(found[0]["reason"])
 
 
 SECRET = "s3cret"
@@ -403,28 +422,28 @@ def test_scopes_that_are_digests_stay_different() -> None:
 
 
 def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
-    for wrong, said in (({"kind": "USER"}, "With a kind in other letters"), ({"scopes": "read:orbs,read:keys"}, "With commas in the scopes"), ({"scopes": '["read:orbs"]'}, "With a list written as a string")):
+    for wrong, said in (({"kind": "USER"}, "`USER`"), ({"scopes": "read:orbs,read:keys"}, "`read:orbs,read:keys`"), ({"scopes": '["read:orbs"]'}, '`["read:orbs"]`')):
         calls = [{**CALL, **wrong, "caller": f"a{at}"} for at in range(4)] + [{**CALL, "caller": f"b{at}"} for at in range(96)]
         zone, warnings = "Without a zone", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
         [warning] = [warning for warning in warnings if not warning.startswith(zone)]
-        assert warning.startswith(said) and ": 4 calls of 100 with a value" in warning
+        assert said in warning and ": 4 calls of 100 " in warning
         assert all(warning.startswith(zone) for warning in audit.check(pa.Table.from_pylist(calls[4:]), POLICY).found.warnings)
 
 
-def test_a_file_that_is_counted_twice_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_counted_twice_is_named(tmp_path: Path, expected: Expected) -> None:
     line = '::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17\n'
     for name, text in (("a.log", line), ("b.log", line * 2), ("copy.log", line), ("empty.log", ""), ("empty2.log", "")):
         (tmp_path / name).write_text(text)
     (tmp_path / "link.log").hardlink_to(tmp_path / "b.log")
-    said = "Files with the same content are counted more than once: `a.log` twice, also as `copy.log`; `b.log` twice, also as `link.log`."
-    assert said in report([tmp_path], SHOP, kind="user", scopes="look").figures.log.warnings
+    [said] = [warning for warning in report([tmp_path], SHOP, kind="user", scopes="look").figures.log.warnings if "`copy.log`" in warning]
+    expected(said)
     assert said in logs.replay(logs.read(tmp_path, kind="user", scopes="look"), SHOP).to_dict()["warnings"]
     assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "more than once" in warning]
     reader = logs.read(tmp_path, kind="user")
     assert list(reader) and any("`b.log` twice, also as `link.log`." in warning for warning in reader.warnings)
     # Ten copies were ten lines of "counted twice".
     ten = report([tmp_path / "b.log"] * 10, SHOP, kind="user", scopes="look").figures.log.warnings
-    assert "Files with the same content are counted more than once: `b.log` 10 times, also as `b.log`, `b.log`, `b.log`, …." in ten
+    assert any(warning.endswith(": `b.log` 10 times, also as `b.log`, `b.log`, `b.log`, ….") for warning in ten)
 
 
 def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
@@ -459,19 +478,19 @@ def test_the_same_path_twice_is_named(tmp_path: Path) -> None:
     assert any("`a.jsonl` twice, also as `a.jsonl`." in warning for warning in logs.replay(logs.read([path, path]), SHOP).to_dict()["warnings"])
 
 
-def test_a_member_of_what_is_no_object_is_said(tmp_path: Path) -> None:
+def test_a_member_of_what_is_no_object_is_said(tmp_path: Path, expected: Expected) -> None:
     log = tmp_path / "calls.jsonl"
     calls: list[dict[str, Any]] = [{"auth": {"kind": "user", "scopes": []}}, {"auth": "user"}, {"auth": None}, {"auth": "user", "auth.kind": "user"}, {}]
     log.write_text("".join(json.dumps({"method": "GET", "target": "/", **call}) + "\n" for call in calls))
     found = logs.replay(logs.read(log, columns={"kind": "auth.kind", "scopes": "auth.scopes"}), SHOP).to_dict()["warnings"]
-    assert [warning for warning in found if warning.startswith("Without")] == [
-        "Without `auth.kind`, because `auth` is there and no object: 1 row.", "Without `auth.scopes`, because `auth` is there and no object: 2 rows."
-    ]
+    members = [warning for warning in found if "`auth`" in warning]
+    assert [re.findall(r"`(auth\.\w+)`.* (\d) rows?\.", warning) for warning in members] == [[("auth.kind", "1")], [("auth.scopes", "2")]]
+    expected(*members)
 
 
 def test_a_time_that_was_there_twice_is_said() -> None:
     def warnings(time: datetime) -> list[str]:
         return list(report(pa.Table.from_pylist([{**CALL, "time": time}]), POLICY, time_zone="Europe/Berlin").figures.log.warnings)
 
-    assert any("Some of Europe/Berlin were there twice or never, because clocks were changed." in warning for warning in warnings(datetime(2026, 10, 25, 2, 30)))
+    assert any(" Europe/Berlin " in warning and "clocks" in warning for warning in warnings(datetime(2026, 10, 25, 2, 30)))
     assert not any("clocks" in warning for warning in warnings(datetime(2026, 10, 25, 4, 30)))

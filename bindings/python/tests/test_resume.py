@@ -116,7 +116,7 @@ def test_a_replay_makes_the_same_summary(tmp_path: Path, name: str) -> None:
     assert replay(None) == expected
     # What a report has counted is something else.
     log = read(paths)
-    with pytest.raises(TableError, match="the command was not the same"):
+    with pytest.raises(TableError, match="the command"):
         make(log, POLICY, "t", 9, None, OTHER, None, resume.Resume(file, log, POLICY, OTHER))
 
 
@@ -132,7 +132,7 @@ def test_the_command_replays_on(tmp_path: Path, capsys: pytest.CaptureFixture[st
     with pytest.raises(KeyboardInterrupt):
         replayed(log, POLICY, None, None, 10, 3, stop_at(log, 1_500), resume.Resume(file, log, POLICY, None, "replay with 3 examples"))
     before = file.read_bytes()
-    assert main([*command, "--resume", str(file), "--examples", "2"]) == 2 and "the command was not the same" in capsys.readouterr().err
+    assert main([*command, "--resume", str(file), "--examples", "2"]) == 2 and "the command" in capsys.readouterr().err
     assert file.read_bytes() == before
     assert main([*command, "--resume", str(file)]) == 0 and capsys.readouterr().out == expected
     assert not file.exists()
@@ -150,7 +150,7 @@ def test_a_head_of_another_form_is_a_clear_error(tmp_path: Path, about: Any) -> 
     head = {"format": resume.FORMAT, "rows": 1, "sha256": hashlib.sha256(body).hexdigest(), "about": about}
     for said in (head, [head], {**head, "about": {}, "rows": "1"}):
         file.write_bytes(json.dumps(said).encode() + b"\n" + body)
-        with pytest.raises(TableError, match="no file that --resume wrote"):
+        with pytest.raises(TableError, match=" --resume "):
             run([path], file)
 
 
@@ -201,11 +201,11 @@ def code(path: Path, file: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (earlier, "it is not what it was then"),
-        (shorter, "it is (shorter than|not what) it was then"),
-        (cut, "no file that --resume wrote, or not a whole one"),
-        (empty, "no file that --resume wrote"),
-        (code, "a file to resume has no `(posix|nt).getcwd`"),
+        (earlier, "not what"),
+        (shorter, "(shorter than|not what)"),
+        (cut, " --resume .* whole"),
+        (empty, " --resume "),
+        (code, "`(posix|nt).getcwd`"),
     ],
 )
 def test_another_log_or_file_is_refused(tmp_path: Path, change: Callable[[Path, Path], None], said: str) -> None:
@@ -223,13 +223,13 @@ def test_other_arguments_and_policies_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "state"
     with pytest.raises(KeyboardInterrupt):
         run([path], file, 2_000)
-    with pytest.raises(TableError, match="the policy was not the same; without the file, counting begins anew"):
+    with pytest.raises(TableError, match="the policy was .*; "):
         run([path], file, policy=OTHER)
     log = logs.read(path, kind="user")
-    with pytest.raises(TableError, match="what was said of the log was not the same"):
+    with pytest.raises(TableError, match="said of"):
         make(log, POLICY, "t", 9, None, OTHER, None, resume.Resume(file, log, POLICY, OTHER))
     for unreadable in (logs.read("-", format="csv"), logs.read(TABLE)):
-        with pytest.raises(ValueError, match="only files can be read again"):
+        with pytest.raises(ValueError, match="only files"):
             resume.Resume(file, unreadable, POLICY, OTHER)
 
 

@@ -297,11 +297,11 @@ def test_what_is_wrong_is_said_before_anything_runs(log: DataFrame) -> None:
                 ask(log, POLICY, **options)
     with pytest.raises(TypeError, match="nonsense"):
         orbgate.spark.decide(log, POLICY, nonsense=1)
-    with pytest.raises(TableError, match="there is no column `day`; the columns are `method`, .*`row`"):
+    with pytest.raises(TableError, match="`day`; .* `method`, .*`row`"):
         orbgate.spark.count(log, POLICY, by=["day"])
-    with pytest.raises(TableError, match="two columns `calls`: give the new ones a prefix"):
+    with pytest.raises(TableError, match="two columns `calls`: .*prefix"):
         orbgate.spark.count(log.withColumnRenamed("caller", "calls"), POLICY, by="calls")
-    with pytest.raises(TableError, match="two columns `status`: give the new ones a prefix"):
+    with pytest.raises(TableError, match="two columns `status`: .*prefix"):
         orbgate.spark.decide(log.withColumnRenamed("row", "Status"), POLICY)
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from expected import Expected
 from orbgate import Decision, Policy, TableError, Token, logs
 
 pa = pytest.importorskip("pyarrow")
@@ -178,7 +179,7 @@ def test_a_scope_of_a_list_never_becomes_two() -> None:
     pairs = pa.FixedSizeListArray.from_arrays(pa.array(["read:keys", "read:api", "read:keys", "read:orbs"]), 2)
     fixed = pa.table({**{name: [said] * 2 for name, said in call.items()}, "scopes": pairs})
     assert POLICY.decide_table(fixed).to_pyarrow()["decision"].to_pylist() == ["deny", "allow"]
-    with pytest.raises(TableError, match=r"column `scopes` must contain strings or lists of strings, not List\(Int64\)"):
+    with pytest.raises(TableError, match=r"`scopes` .* strings, not List\(Int64\)"):
         POLICY.decide_table(pa.Table.from_pylist([{**call, "scopes": [7]}]))
     uses = [POLICY.scope_usage([(*call.values(), scopes)]) for scopes in (["read:keys read:orbs"], ["read:orbs"])]
     assert [[use.scope for use in used if use.used] for used in uses] == [[], ["read:orbs"]]
@@ -243,19 +244,19 @@ def test_the_flag_has_its_own_name_or_is_false() -> None:
     assert POLICY.decide_table(named, allow_bonus_orbs_use=True).to_pyarrow().to_pylist() == one_by_one(
         [(*row[:4], True) for row in ROWS]
     )
-    with pytest.raises(TableError, match="there is no column `b`"):
+    with pytest.raises(TableError, match="`b`"):
         POLICY.decide_table(TABLE, columns={"allow_bonus_orbs_use": "b"})
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": {"path": "target"}}, "there is no column `path` to be named; what can be is method, target"),
-        ({"columns": {"caller": "who"}}, "there is no column `caller` to be named"),
-        ({"columns": {"kind": "k"}, "kind": "user"}, "`kind` is both one value for all requests and the column `k`"),
+        ({"columns": {"path": "target"}}, "`path`.* method, target"),
+        ({"columns": {"caller": "who"}}, "`caller`"),
+        ({"columns": {"kind": "k"}, "kind": "user"}, "`kind` is both .* `k`"),
         ({"columns": {"scopes": "s"}, "token": Token("user", "")}, "`scopes` is both"),
         ({"kind": "k"}, "k"),
-        ({"kind": "user", "token": Token("user", "")}, "must be absent"),
+        ({"kind": "user", "token": Token("user", "")}, "absent"),
         ({"threads": 0}, "at least 1, not 0"),
         ({"threads": -1}, "at least 1, not -1"),
     ],
@@ -273,18 +274,18 @@ def test_threads_without_end_are_no_more_than_processors() -> None:
 
 @pytest.mark.parametrize("threads", ["2", True, 2.0])
 def test_threads_are_an_int(threads: Any) -> None:
-    with pytest.raises(TypeError, match=f"`threads` must be an int, not {type(threads).__name__}"):
+    with pytest.raises(TypeError, match=f"`threads`.* int, not {type(threads).__name__}"):
         POLICY.decide_table(TABLE, threads=threads)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scopes": ["a"]}, "`scopes` must be a str, not list"),
-        ({"scopes": b"a"}, "`scopes` must be a str, not bytes"),
-        ({"allow_bonus_orbs_use": 1}, "`allow_bonus_orbs_use` must be a bool, not int"),
-        ({"columns": ["target"]}, "`columns` must be a mapping from these names to the table's, not list"),
-        ({"columns": {"target": 1}}, "the name of the column `target` must be a str, not int"),
+        ({"scopes": ["a"]}, "`scopes`.* str, not list"),
+        ({"scopes": b"a"}, "`scopes`.* str, not bytes"),
+        ({"allow_bonus_orbs_use": 1}, "`allow_bonus_orbs_use`.* bool, not int"),
+        ({"columns": ["target"]}, "`columns`.* mapping .* not list"),
+        ({"columns": {"target": 1}}, "`target`.* str, not int"),
     ],
 )
 def test_arguments_of_another_type_are_named(options: dict[str, Any], message: str) -> None:
@@ -345,16 +346,16 @@ def test_two_columns_of_one_name_are_an_error(name: str) -> None:
     twice = TABLE.append_column(name, TABLE[name])
     frame = TABLE.to_pandas()
     for data in (twice, twice.to_batches()[0], pd.concat([frame, frame[[name]]], axis=1)):
-        with pytest.raises(TableError, match=f"there are two columns `{name}`"):
+        with pytest.raises(TableError, match=f"two columns `{name}`"):
             answers(data)
 
 
 def test_tables_without_rows_are_looked_at() -> None:
     for nothing in (TABLE.schema.empty_table(), pa.Table.from_batches([], TABLE.schema), FRAME.clear()):
-        with pytest.raises(TableError, match="no column `verb`; the columns are `method`, `target`"):
+        with pytest.raises(TableError, match="`verb`; .* `method`, `target`"):
             answers(nothing, columns={"method": "verb"})
     numbers = pa.schema([(name, pa.int64()) for name in COLUMNS]).empty_table()
-    with pytest.raises(TableError, match="column `method` must contain strings, not Int64"):
+    with pytest.raises(TableError, match="`method` .* strings, not Int64"):
         answers(numbers)
 
 
@@ -438,20 +439,21 @@ def test_a_producer_that_fails_says_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        (lambda t: t.drop_columns(["kind"]), "there is no column `kind`; the columns are `method`, `target`, `scopes`, `bonus`"),
-        (lambda t: t.set_column(0, "method", pa.array(range(len(t)))), "column `method` must contain strings, not Int64"),
-        (lambda t: t.set_column(4, "bonus", t["method"]), "`bonus` is `GET`, neither true nor false"),
-        (lambda t: t.set_column(4, "bonus", pa.array(range(len(t)))), "column `bonus` must contain booleans or strings, not Int64"),
-        (lambda t: t["method"], "expected a table or a column of structs, not a column of Utf8"),
-        (lambda t: t.append_column("kind", t["kind"]), "there are two columns `kind`"),
+        lambda t: t.drop_columns(["kind"]),
+        lambda t: t.set_column(0, "method", pa.array(range(len(t)))),
+        lambda t: t.set_column(4, "bonus", t["method"]),
+        lambda t: t.set_column(4, "bonus", pa.array(range(len(t)))),
+        lambda t: t["method"],
+        lambda t: t.append_column("kind", t["kind"]),
     ],
+    ids=["dropped", "numbers", "no flags", "numbers for flags", "no table", "twice"],
 )
-def test_a_table_that_cannot_be_decided(change: Callable[[Any], Any], message: str) -> None:
+def test_a_table_that_cannot_be_decided(change: Callable[[Any], Any], expected: Expected) -> None:
     with pytest.raises(TableError) as caught:
         answers(change(TABLE))
-    assert str(caught.value) == message
+    expected(caught.value)
 
 
 def test_other_data_is_refused() -> None:
@@ -584,14 +586,14 @@ def test_the_least_scopes_by_caller(kind: str | None) -> None:
 def test_what_tells_rows_apart_is_a_column_of_text() -> None:
     numbers = TABLE.append_column("who", pa.array(range(len(ROWS))))
     for ask in (POLICY.scope_usage, POLICY.least_scopes):
-        with pytest.raises(TableError, match="no column `who`"):
+        with pytest.raises(TableError, match="`who`"):
             ask(TABLE, by="who")
-        with pytest.raises(TableError, match="column `who` must contain strings, not Int64"):
+        with pytest.raises(TableError, match="`who` .* strings, not Int64"):
             ask(numbers, by="who")
     bad: Any = [("GET", "/", "user", "")]
-    with pytest.raises(ValueError, match="are for tables"):
+    with pytest.raises(ValueError, match="tables"):
         POLICY.scope_usage(bad, by="who")
-    with pytest.raises(ValueError, match="are for tables"):
+    with pytest.raises(ValueError, match="tables"):
         POLICY.least_scopes([("GET", "/")], columns={"method": "verb"})
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from expected import Expected
 from orbgate import Policy, report
 from orbgate.__main__ import main
 
@@ -36,28 +37,30 @@ def calls(*kinds: tuple[int, dict[str, Any]]) -> Any:
 
 
 LACKING = {"method": "POST", "caller": "cron", "served_status": 403}
-KINDS: dict[str, tuple[str, int, str, Any, dict[str, Any]]] = {
-    "served_though_denied": ("high", 3, "3 calls were served although the policy denies them: to POST /items, with status 200, by cron, first in row 41, from 2026-11-02 00:00 to 2026-11-02 16:00.", calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
-    "refused_though_allowed": ("medium", 1, "1 call was rejected although the policy allows it: to GET /items, with status 403, by ann, first in row 41, on 2026-11-02 00:00.", calls((40, {}), (1, {"served_status": 403})), {}),
-    "misconfigured_client": ("medium", 1, "1 caller looks like a misconfigured client: cron lacks buy in 12 calls, from 2026-11-02 00:00 to 2026-11-02 22:00, last seen 1 hour 24 minutes before the log ends.", calls((40, {}), (12, LACKING)), {}),
-    "stale_client": ("medium", 1, "1 caller looks like a stale client: old makes 11 calls to routes that only the other policy has, from 2026-11-02 00:00 to 2026-11-02 21:49, last seen 1 hour 34 minutes before the log ends.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
-    "changes": ("medium", 11, "The other policy decides 11 calls differently: 0 allowed here that it denies, 11 denied here that it allows.", calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
-    "unread_rows": ("medium", 2, "2 rows of 42 could not be read, so the results may be incomplete.", calls((40, {}), (2, {"method": None})), {}),
-    "warnings": ("medium", 1, "How the log was read may be wrong: No status of HTTP: 1 value of `served_status`, the first in row 41: `9`.", calls((40, {}), (1, {"served_status": 9})), {}),
-    "no_calls": ("high", 1, "The log has no calls that could be read, so nothing was checked.", calls(), {}),
-    "unused_grants": ("low", 1, "1 grant of a scope to a caller was never used; 1 scope is never used.", calls((40, {"scopes": "look buy"})), {}),
-    "unknown_scopes": ("low", 1, "1 scope in valid tokens is not in the policy.", calls((40, {"scopes": "look openid"})), {}),
+KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
+    "served_though_denied": ("high", 3, calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
+    "refused_though_allowed": ("medium", 1, calls((40, {}), (1, {"served_status": 403})), {}),
+    "misconfigured_client": ("medium", 1, calls((40, {}), (12, LACKING)), {}),
+    "stale_client": ("medium", 1, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "changes": ("medium", 11, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "unread_rows": ("medium", 2, calls((40, {}), (2, {"method": None})), {}),
+    "warnings": ("medium", 1, calls((40, {}), (1, {"served_status": 9})), {}),
+    "no_calls": ("high", 1, calls(), {}),
+    "unused_grants": ("low", 1, calls((40, {"scopes": "look buy"})), {}),
+    "unknown_scopes": ("low", 1, calls((40, {"scopes": "look openid"})), {}),
 }
 PROBING = [{**GOOD, "target": f"/{name}", "caller": "10.0.0.9", "served_status": 404, "time": START + timedelta(seconds=at)} for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
-KINDS["probe"] = ("high", 1, "1 caller looks like a probe: 10.0.0.9 tried 26 unknown paths in 26 calls, on 2026-11-02 00:00.", pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
+KINDS["probe"] = ("high", 1, pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str) -> None:
-    level, count, sentence, log, said = KINDS[kind]
+def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str, expected: Expected) -> None:
+    level, count, log, said = KINDS[kind]
     made = report(log, SHOP, **said)
     [found] = [finding for finding in made.figures.findings if finding.kind == kind]
-    assert (found.level, found.affected, found.is_exact, found.sentence) == (level, count, True, sentence)
+    assert (found.level, found.affected, found.is_exact) == (level, count, True)
+    sentence = found.sentence
+    expected(sentence, found.action)
     # The page shows it first, and its link goes to a section that is there.
     check_harmless(made.html)
     first_screen = made.html.partition('<dl class="tiles">')[0]
@@ -65,20 +68,20 @@ def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str) -> No
     assert f"<h2>{found.section}</h2>" in made.html and found.action in html.unescape(first_screen)
 
 
-def test_a_client_without_a_user_s_token_does_not_lack_a_scope() -> None:
+def test_a_client_without_a_user_s_token_does_not_lack_a_scope(expected: Expected) -> None:
     """The advice was to grant the scope that it holds."""
     policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}}}}}")
     [found] = report(calls((40, {}), (12, {"kind": "organisation", "caller": "lab", "served_status": 403})), policy).figures.findings.where(lambda row: row.kind == "misconfigured_client")
-    assert found.sentence.startswith("1 caller looks like a misconfigured client: lab has no user's token for look in 12 calls, from")
-    assert found.action == "Let the client use a user's token, or stop the client from making these calls."
+    expected(found.sentence, found.action)
 
 
-def test_a_warning_in_the_verdict_is_a_whole_sentence() -> None:
+def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> None:
     """It was cut in its middle, between the value and the remedy."""
     made = report(calls((40, {}), (2, {"kind": "a. very. long. kind, of which there is none in any policy."})), SHOP)
     [found] = made.figures.findings.where(lambda row: row.kind == "warnings")
-    assert found.sentence == "How the log was read may be wrong: Of no known kind, and so decided as with an invalid token: 2 calls of 42 with a value, as `a. very. long. kind, of which there is none in any policy.`."
-    assert "A kind is `user` or `organisation`" in made.html.partition('<section class="warnings"')[2]
+    assert found.sentence.endswith("`a. very. long. kind, of which there is none in any policy.`.")
+    assert "`user` or `organisation`" in made.html.partition('<section class="warnings"')[2]
+    expected(found.sentence)
 
 
 def test_every_kind_of_finding_is_tested() -> None:
@@ -95,61 +98,62 @@ def test_the_most_severe_is_first_and_no_finding_is_lost() -> None:
     assert [finding.level for finding in found] == sorted((finding.level for finding in found), key=["high", "medium", "low"].index)
     assert [finding.kind for finding in found][:2] == ["served_though_denied", "probe"] and len(found) == 7
     seen, _, folded = made.html.partition('<dl class="tiles">')[0].partition("<details>")
-    assert seen.count("<li") == 5 and folded.count("<li") == 2 and "and 2 more findings of level low" in folded
+    assert seen.count("<li") == 5 and folded.count("<li") == 2 and " 2 more findings " in folded
     # A bundle has them as a table.
     files = dict(bundle.table_files(made.figures))
     assert pq.read_table(io.BytesIO(files["tables/findings.parquet"]))["sentence"].to_pylist() == [finding.sentence for finding in found]
 
 
-def test_the_verdict_names_a_route_before_paths_that_the_policy_does_not_have() -> None:
+def test_the_verdict_names_a_route_before_paths_that_the_policy_does_not_have(expected: Expected) -> None:
     """159 pages without a route hid 22 deletions without the scope."""
     served = {**LACKING, "served_status": 200}
     [found] = report(calls((40, {}), (9, {"target": "/logo.png"}), (3, served)), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
-    assert found.sentence == "12 calls were served although the policy denies them: 3 of them to POST /items, with status 200, by cron, first in row 50, from 2026-11-02 00:00 to 2026-11-02 16:00."
+    expected(found.sentence)
     [found] = report(calls((40, {}), (9, {"target": "/logo.png"})), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
-    assert found.sentence.startswith("9 calls were served although the policy denies them: without a route, with status 200, by ann")
+    expected(found.sentence)
 
 
-def test_a_log_that_is_all_good_has_nothing_to_do() -> None:
+def test_a_log_that_is_all_good_has_nothing_to_do(expected: Expected) -> None:
     made = report(calls((40, {})), SHOP)
     assert not made.figures.findings
     text = html.unescape(re.sub("<[^>]*>", " ", made.html.partition('<dl class="tiles">')[0]))
-    for said in ("Nothing to do: 40 calls checked.", "The server's responses agree with the policy's decisions.", "No call was denied.", "Every row could be read, every granted scope was used"):
-        assert said in text
+    [all_good] = re.findall(r"Nothing to do: 40 calls.*", " ".join(text.split()))
+    expected(*all_good.split(". "))
     # What the log doesn't say isn't claimed.
     bare = report(pa.table({"method": ["GET"], "target": ["/items"], "kind": ["user"], "scopes": ["look"]}), SHOP)
-    text = html.unescape(bare.html)
-    for said in ("The log has no statuses, so", "The log has no times, so", "The log names no callers, so"):
-        assert said in text and said not in made.html
+    text = html.unescape(re.sub("<[^>]*>", " ", bare.html.partition('<dl class="tiles">')[0]))
+    for lacks in (" no statuses", " no times", " no callers"):
+        assert lacks in text and lacks not in made.html
 
 
 @pytest.mark.parametrize(("kind", "codes"), [("served_though_denied", (0, 1, 1, 1)), ("refused_though_allowed", (0, 0, 1, 1)), ("unknown_scopes", (0, 0, 0, 1)), (None, (0, 0, 0, 0))])
 def test_the_command_prints_the_findings_and_can_fail_on_them(kind: str | None, codes: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, policy = tmp_path / "calls.parquet", tmp_path / "policy.yaml"
-    pq.write_table(calls((40, {})) if kind is None else KINDS[kind][3], log)
+    pq.write_table(calls((40, {})) if kind is None else KINDS[kind][2], log)
+    sentence = next((found.sentence for found in report(log, SHOP).figures.findings if found.kind == kind), "")
     policy.write_bytes(SHOP.text)
     for options, code in zip(([], ["--fail-on", "high"], ["--fail-on", "medium"], ["--fail-on", "low"]), codes):
         assert main(["report", str(log), "--policy", str(policy), "--out", str(tmp_path / "page.html"), *options]) == code
         out = capsys.readouterr().out
-        assert "\nnothing to do\n" in out if kind is None else f"\n{KINDS[kind][0]}: {KINDS[kind][2]} " in out
+        assert "\nnothing to do\n" in out if kind is None else f"\n{KINDS[kind][0]}: {sentence} " in out
 
 
-def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked() -> None:
+def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked(expected: Expected) -> None:
     """It was listed with the advice to revoke it, while another finding said to let the client use it."""
     policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}, buy: {orbs: 5, routes: [POST /items]}}}}}")
     log = calls((40, {}), (12, {"kind": "organisation", "scopes": "buy look", "caller": "lab", "served_status": 403}))
     made = report(log, policy)
     [found] = made.figures.findings.where(lambda row: row.kind == "unused_grants")
-    assert found.sentence == "2 grants of a scope to a caller were never used, but denied calls needed 1 of them; 1 scope is never used."
-    assert found.action == "Review these grants: no call of this log used them." and "Revoke" not in made.html
+    assert "Revoke" not in made.html
+    expected(found.sentence, found.action)
     which = re.findall(r'data-column="which">(.*?)</td>', made.html, re.DOTALL)
-    assert which == ["look (needed by 12 denied calls)\nbuy"] and made.figures.needed == {("lab", "look"): 12}
+    assert re.fullmatch(r"look \([^()]* 12 [^()]*\)\nbuy", *which) and made.figures.needed == {("lab", "look"): 12}
     # Without callers, of all calls together.
     [found] = report(log.drop_columns(["caller"]).slice(40), policy).figures.findings.where(lambda row: row.kind == "unused_grants")
-    assert found.sentence == "2 scopes were granted and never used, but denied calls needed 1 of them."
+    expected(found.sentence)
 
 
-def test_a_client_that_has_stopped_may_be_fixed() -> None:
+def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
     """The advice was to grant the scope to a client that had made no such call for days."""
     gone = [{**GOOD, **LACKING, "caller": "gone", "time": START + timedelta(hours=at / 4)} for at in range(52)]
     day = calls((40, {}))
@@ -157,24 +161,24 @@ def test_a_client_that_has_stopped_may_be_fixed() -> None:
     def found(*rows: Any) -> tuple[str, str]:
         made = report(pa.concat_tables([day, *rows]), SHOP)
         [one] = made.figures.findings.where(lambda row: row.kind == "misconfigured_client")
-        assert ("before the log ends: it has stopped, check whether it was fixed" in made.html) is ("stopped" in one.action)
+        assert (": it has stopped" in made.html) is ("stopped" in one.action)
         return one.sentence, one.action
 
     stopped, going = day.from_pylist(gone, day.schema), calls((48, LACKING))
     sentence, action = found(stopped)
-    assert sentence.endswith("from 2026-11-02 00:00 to 2026-11-02 12:45, last seen 10 hours 39 minutes before the log ends.")
-    assert action == "Check whether it was fixed: these calls have stopped."
-    advice = "Grant the scope, or stop the client from making these calls."
-    assert found(going)[1] == advice and found(stopped, going)[1] == f"{advice} 1 of the callers has stopped: check whether it was fixed."
+    advice, both = found(going)[1], found(stopped, going)[1]
+    assert "stopped" in action and "stopped" not in advice and both.startswith(f"{advice} 1 ") and "stopped" in both
+    expected(sentence, action, advice, both)
     # Less than ten of its gaps is no sign that it stopped.
     slow = [{**GOOD, **LACKING, "time": START + timedelta(hours=at)} for at in range(15)]
     assert found(day.from_pylist(slow, day.schema))[1] == advice
 
 
-def test_the_verdict_names_every_probe() -> None:
+def test_the_verdict_names_every_probe(expected: Expected) -> None:
     """It named one of two, as an example."""
     for count, names in ((1, ""), (2, ". The other: 10.0.0.1"), (8, ". The others: 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 2 more")):
         probing = [{**row, "caller": f"10.0.0.{at}"} for at in range(count) for row in PROBING]
         made = report(calls().from_pylist(probing, calls().schema), SHOP)
         [found] = made.figures.findings.where(lambda row: row.kind == "probe")
-        assert found.sentence.endswith(f"10.0.0.0 tried 26 unknown paths in 26 calls, on 2026-11-02 00:00{names}.") and found.affected == count
+        assert found.sentence.endswith(f" 2026-11-02 00:00{names}.") and found.affected == count
+        expected(found.sentence)
