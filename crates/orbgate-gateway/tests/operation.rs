@@ -508,15 +508,18 @@ fn a_denial_is_explained_in_the_log_on_request() {
     let address = format!("127.0.0.1:{}", free_port());
     let mut gateway = Gateway::start(folder, &issuer, &config(&address, "127.0.0.1", ""));
     let bearer = issuer.bearer();
-    let deny = |target: &str, token: &str| {
+    let deny_with = |target: &str, token: &str, header| {
         let headers = [
             ("Authorization", token),
             ("X-Original-Method", "GET"),
             ("X-Original-URI", target),
+            header,
         ];
         let answer = ask(&address, &request(b"GET", b"/", &headers));
         assert!([401, 403].contains(&answer.status), "{}", answer.status);
     };
+    let accept = ("Accept", "text/html");
+    let deny = |target: &str, token: &str| deny_with(target, token, accept);
     let explained = |running: &Running| {
         let said = running.said();
         let lines = said.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -547,6 +550,24 @@ fn a_denial_is_explained_in_the_log_on_request() {
             .unwrap()
             .contains("invalid_token")
     });
+    // `explain` gets neither headers nor the query, so it would answer `allow`.
+    for (target, header, detail) in [
+        ("?secret", ("Upgrade", "h2c"), "upgrade"),
+        ("?secret", ("X-HTTP-Method-Override", "DELETE"), "method"),
+        ("?secret#", accept, "fragment"),
+    ] {
+        let before = explained(&gateway.running).len();
+        deny_with(&format!("/api/v1/external/orbs{target}"), &bearer, header);
+        let running = &mut gateway.running;
+        running.until("a third", |running| explained(running).len() > before);
+        let last = explained(running).pop().unwrap();
+        let found: Value = serde_json::from_str(last["explanation"].as_str().unwrap()).unwrap();
+        let decision = json!({
+            "decision": "deny", "status": 400, "reason": "malformed_request", "detail": detail, "api": null,
+            "route": null, "scope": null, "orbs": null, "policy": explanation["policy"],
+        });
+        assert_eq!(found, decision);
+    }
     let said = gateway.running.said();
     assert!(
         !["secret", "nonsense", "eyJ"]

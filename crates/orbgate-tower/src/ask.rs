@@ -61,7 +61,7 @@ impl<V: VerifyToken> Settings<V> {
         self.note(&request, &answer, span);
         // The policy allows a misrouted request, so there is nothing to explain.
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
-            observe::explained(request.method, request.target, |target| {
+            observe::explained(&answer.decision, request.method, request.target, |target| {
                 let call = orbgate::Request {
                     method: request.method,
                     target,

@@ -112,7 +112,8 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
     }
 
     /// With [`debug`](GateLayer::debug), logs why a decision that your program made is a denial. `explain` gets the target
-    /// without its query, and must not use the query otherwise.
+    /// without its query, and must not use the query otherwise. If it has another reason or detail, only the decision is
+    /// logged.
     pub fn explain<'e>(
         &self,
         decision: &Decision<'_>,
@@ -121,7 +122,7 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
         explain: impl FnOnce(&[u8]) -> Explanation<'e>,
     ) {
         if self.settings.debug && !decision.is_allow() {
-            observe::explained(method, target, explain);
+            observe::explained(decision, method, target, explain);
         }
     }
 
@@ -206,8 +207,8 @@ impl<V, W> GateLayer<V, W> {
     }
 
     /// Logs why a call is denied: an event `a call is denied` of level `INFO` with the method, the path without the query,
-    /// and the JSON of `orbgate explain`. It never contains the token. It costs time for each denial, linear in the number
-    /// of routes, and callers get nothing of it.
+    /// and the JSON of `orbgate explain`, or only the decision if a header or the query causes the denial. It never
+    /// contains the token. It costs time for each denial, linear in the number of routes, and callers get nothing of it.
     #[must_use]
     pub fn debug(self) -> Self {
         self.with(|settings| settings.debug = true)

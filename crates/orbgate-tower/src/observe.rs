@@ -56,14 +56,23 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, sp
 }
 
 /// Logs why a call is denied. Without the query, which can contain secrets, and without the token.
+///
+/// `explain` gets neither headers nor the query. If it has another cause than the decision, only the decision is logged.
 pub(crate) fn explained<'e>(
+    decision: &Decision<'_>,
     method: &[u8],
     target: &[u8],
     explain: impl FnOnce(&[u8]) -> Explanation<'e>,
 ) {
     let path = target.split(|byte| *byte == b'?').next();
     let path = path.unwrap_or_default();
-    if let Ok(explanation) = serde_json::to_string(&explain(path)) {
+    let explanation = explain(path);
+    let cause = |decision: &Decision<'_>| (decision.reason(), decision.detail());
+    let json = match cause(&explanation.decision) == cause(decision) {
+        true => serde_json::to_string(&explanation),
+        false => serde_json::to_string(decision),
+    };
+    if let Ok(explanation) = json {
         let (method, path) = (
             String::from_utf8_lossy(method),
             String::from_utf8_lossy(path),

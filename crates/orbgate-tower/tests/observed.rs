@@ -42,6 +42,10 @@ async fn call(gate: &GateLayer<KeyHolder>, method: &str, target: &str, token: Op
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }
+    answered(gate, request).await
+}
+
+async fn answered(gate: &GateLayer<KeyHolder>, request: http::request::Builder) -> u16 {
     let request = request.body(Full::<Bytes>::default()).unwrap();
     let answer = gate
         .layer(service_fn(service))
@@ -208,6 +212,21 @@ fn a_span_has_reason_and_template_and_never_the_path() {
     assert!(line.contains(r#"token_refused="not_compact""#), "{line}");
 }
 
+/// What the log says about a denial: method and path, and the explanation. It has no secret.
+fn explanation(logged: &Receiver<Vec<u8>>, token: &str) -> Option<(String, Value)> {
+    let bytes: Vec<u8> = logged.try_iter().flatten().collect();
+    let text = String::from_utf8(bytes).unwrap();
+    let mut secrets = ["secret", "nonsense", token].into_iter();
+    assert!(!secrets.any(|it| text.contains(it)), "{text}");
+    let mut lines = text.lines();
+    let line = lines
+        .find_map(|line| line.split_once("a call is denied "))?
+        .1;
+    let (head, explanation) = line.split_once(" explanation=").unwrap();
+    let explanation: String = serde_json::from_str(explanation).unwrap();
+    Some((head.to_owned(), serde_json::from_str(&explanation).unwrap()))
+}
+
 #[test]
 fn a_denial_is_explained_in_the_log_on_request() {
     let (log, logged) = channel();
@@ -222,26 +241,7 @@ fn a_denial_is_explained_in_the_log_on_request() {
             status,
             "{target}"
         );
-        let bytes: Vec<u8> = logged.try_iter().flatten().collect();
-        let text = String::from_utf8(bytes).unwrap();
-        assert!(
-            !["secret", "nonsense", &right]
-                .iter()
-                .any(|it| text.contains(*it)),
-            "{text}"
-        );
-        let line = text.lines().find_map(|line| {
-            line.split_once("a call is denied ")
-                .map(|(_, rest)| rest.to_owned())
-        });
-        line.map(|line| {
-            let (head, explanation) = line.split_once(" explanation=").unwrap();
-            let explanation: String = serde_json::from_str(explanation).unwrap();
-            (
-                head.to_owned(),
-                serde_json::from_str::<Value>(&explanation).unwrap(),
-            )
-        })
+        explanation(&logged, &right)
     };
     let debug = gate.clone().debug();
     assert_eq!(
@@ -258,7 +258,7 @@ fn a_denial_is_explained_in_the_log_on_request() {
             "no_route",
         ),
         (
-            "/api/v1/external/keys",
+            "/api/v1/external/keys?secret",
             "/api/v1/external/keys",
             Some(&right),
             403,
@@ -292,6 +292,38 @@ fn a_denial_is_explained_in_the_log_on_request() {
         let answer = orbgate_analysis::ask(Engine::external(), "explain", &arguments).unwrap();
         assert_eq!(found, serde_json::from_str::<Value>(&answer).unwrap());
         assert_eq!(found["reason"], reason);
+    }
+}
+
+/// `explain` gets neither headers nor the query, so it would answer `allow`, or another reason.
+#[test]
+fn a_denial_for_another_cause_is_logged_with_its_own_reason() {
+    let (log, logged) = channel();
+    let tokens = Tokens::new();
+    let gate = GateLayer::outermost(Engines::external(), tokens.verifier()).debug();
+    let token = tokens.token("user", "read:files");
+    let runtime = runtime();
+    LOG.set(Some(log));
+    let long = format!("secret={}", "a".repeat(8192));
+    for (path, query, header, detail) in [
+        (FILE, "secret", "upgrade", "upgrade"),
+        (FILE, "secret", "x-http-method-override", "method"),
+        (FILE, &*long, "accept", "length"),
+        ("/nowhere", &long, "accept", "length"),
+        ("/a//b", "secret", "upgrade", "upgrade"),
+        ("/a//b", &long, "accept", "length"),
+    ] {
+        let value = if header == "upgrade" { "h2c" } else { "DELETE" };
+        let request = Request::get(format!("{path}?{query}")).header(header, value);
+        let request = request.header("authorization", format!("Bearer {token}"));
+        assert_eq!(runtime.block_on(answered(&gate, request)), 400);
+        let (head, found) = explanation(&logged, &token).unwrap();
+        assert_eq!(head, format!("method=GET path={path}"));
+        let decision = serde_json::json!({
+            "decision": "deny", "status": 400, "reason": "malformed_request", "detail": detail, "api": null,
+            "route": null, "scope": null, "orbs": null, "policy": Engine::external().digest().to_string(),
+        });
+        assert_eq!(found, decision);
     }
 }
 

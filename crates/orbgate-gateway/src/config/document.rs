@@ -30,7 +30,8 @@ document! {
         pub(super) admin: Option<Spanned<Address>>,
         /// A file that gets a line of JSON for each decision.
         pub(super) audit: Option<Spanned<String>>,
-        /// `true` logs why a proxy's request is denied: `explain`'s answer, without the query or the token.
+        /// `true` logs why a request is denied: `explain`'s answer, without the query or the token; only the decision if a
+        /// header or the query causes the denial.
         pub(super) debug: Option<Spanned<bool>>,
         /// A folder that keeps the accepted policy for the next start.
         pub(super) state: Option<Spanned<String>>,

@@ -110,5 +110,19 @@ fn a_denial_is_explained_in_the_log_on_request() {
         assert_eq!(lines.len(), at + 1, "{lines:?}");
         assert_eq!(lines[at], with(wanted, "explanation", text.into()));
     }
+    // `explain` gets no query, so it would answer `allow`.
+    let malformed = asks(
+        has(&debug),
+        "GET",
+        "target",
+        "/api/v1/external/files/1?secret#",
+    );
+    let decision = debug.answer(EVALUATION, &malformed)["context"].take();
+    assert_eq!(decision["detail"], "fragment");
+    let running = &mut debug.gateway.running;
+    running.until("it is explained", |it| explained(it).len() > table.len());
+    let explanation = explained(running).pop().unwrap()["explanation"].take();
+    let explanation: Value = serde_json::from_str(explanation.as_str().unwrap()).unwrap();
+    assert_eq!(explanation, decision);
     assert!(explained(&point.gateway.running).is_empty());
 }
