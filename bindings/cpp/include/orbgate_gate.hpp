@@ -257,8 +257,9 @@ struct GateOptions {
     std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
     bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the method that it asks about is declared
     bool refuse_wider = false;              // `Gate::reload` fails for a policy that allows more than the active one, or for fewer orbs
-    // Receives a line of JSON for each denial, which explains it: method, path without the query, and the answer of `explain`. It costs
-    // time for each denial, and the caller gets nothing of it. An exception changes no answer.
+    // Receives a line of JSON for each denial, which explains it: method, path without the query, and the answer of `explain`, or only the
+    // decision if a header or the query causes the denial. It costs time for each denial, and the caller gets nothing of it. An exception
+    // changes no answer.
     std::function<void(std::string_view)> debug;
     OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface
 };
@@ -577,11 +578,28 @@ private:
                 asked.token = questions::RequestToken{"unknown", ""};
             }
         }
-        const auto explanation = answer.engine_.ask("explain", questions::to_json(arguments));
-        if (explanation) {
+        const auto explanation = questions::explain(answer.engine_, arguments);
+        const auto made = answer.words();
+        if (explanation && made) {
+            // Otherwise a header or the query, which the explanation doesn't get, is the cause.
+            const bool is_cause = explanation->reason == made->reason && explanation->detail == made->detail;
             state_->debug("{\"method\":" + questions::to_json(asked.method) + ",\"path\":" + questions::to_json(asked.target) +
-                          ",\"explanation\":" + *explanation + "}");
+                          ",\"explanation\":" + (is_cause ? questions::to_json(*explanation) : in_json(*made, answer.decision())) + "}");
         }
+    }
+
+    static std::string in_json(const Words &words, const Decision &decision)
+    {
+        questions::PolicyDecision json;
+        json.decision = words.decision;
+        json.status = decision.http_status();
+        json.reason = words.reason;
+        json.detail = words.detail;
+        json.api = words.api;
+        json.route = words.route;
+        json.scope = words.scope;
+        json.policy = words.policy;
+        return questions::to_json(json);
     }
 
     // Bytes outside ASCII are malformed in every request; each becomes a replacement character.

@@ -281,12 +281,18 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
         return orbgate::Response{status, "", token == "other" || token == revoked ? R"({"active":false})" : active};
     };
     setenv("ORBGATE_TEST_SECRET", "s3cr3t", 1);
-    const auto gate = orbgate::Gate::make(with_opaque("client_secret_env: ORBGATE_TEST_SECRET").value(), endpoint).value();
+    std::string line;
+    orbgate::GateOptions options;
+    options.debug = [&](std::string_view denied) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        line = denied;
+    };
+    const auto gate = orbgate::Gate::make(with_opaque("client_secret_env: ORBGATE_TEST_SECRET").value(), endpoint, options).value();
     const auto ask = [&](const std::string &token) {
         const std::string bearer = "Bearer " + token;
         orbgate::GateRequest request;
         request.method = "GET";
-        request.target = "/api/v1/external/orbs";
+        request.target = "/api/v1/external/orbs?s3cr3t";
         request.authorization = {bearer};
         auto answer = gate.ask(engine, request);
         CHECK(!answer || (answer.subject() == "user-7" && answer.kind() == orbgate::TokenKind::user));
@@ -295,6 +301,8 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
     const auto refused_as = [&](const std::string &token) { return std::string(ask(token).refused().value_or("")); };
     CHECK(ask("good").is_allow() && ask("good").is_allow());
     CHECK(ask("poor").http_status() == 403u);
+    CHECK(line.find(R"("reason":"scope_missing")") != std::string::npos && line.find(R"("rules":[)") != std::string::npos);
+    CHECK(line.find("s3cr3t") == std::string::npos && line.find("poor") == std::string::npos);
     CHECK(ask("other").http_status() == 401u && refused_as("other") == "inactive");
     CHECK(ask("ory_at_1").is_allow());
     CHECK((asked == std::vector<std::string>{"https://endpoint.example good", "https://endpoint.example poor", "https://endpoint.example other",
@@ -475,6 +483,21 @@ void a_denial_is_explained_on_request()
     CHECK(contains(0, "\"reason\":\"no_token\"") && contains(0, "\"meant\":\"/api/v1/external/account\""));
     CHECK(contains(1, "\"path\":\"/a\xef\xbf\xbd\\n\"") && contains(1, "\"reason\":\"malformed_request\""));
     CHECK(contains(2, "\"reason\":\"invalid_token\"") && contains(2, std::string(later.digest())));
+    // The explanation gets neither headers nor the query, so a denial that they cause is logged as only the decision.
+    const auto current = orbgate::Handle::holding(orbgate::Engine::external().value()).value();
+    for (const std::string detail : {"upgrade", "method", "fragment"}) {
+        auto request = asked(detail == "fragment" ? "/api/v1/external/orbs?secret#" : "/api/v1/external/orbs?secret", {bearer});
+        if (detail == "upgrade") {
+            request.upgrade = {"h2c"};
+        } else if (detail == "method") {
+            request.header_names = {"X-HTTP-Method-Override"};
+        }
+        const auto denied = gate.ask(current, request);
+        CHECK(denied.http_status() == 400u && denied.words()->detail == detail);
+        CHECK(lines.back() == R"({"method":"GET","path":"/api/v1/external/orbs","explanation":{"decision":"deny","status":400,"reason":)"
+                              R"("malformed_request","detail":")" + detail + R"(","api":null,"route":null,"scope":null,"orbs":null,"policy":")" +
+                                  std::string(denied.words()->policy) + "\"}}");
+    }
     for (const std::string &line : lines) {
         CHECK(line.find("secret") == std::string::npos && line.find("eyJ") == std::string::npos && line.back() == '}');
     }
