@@ -71,8 +71,8 @@ export interface GateOptions {
   /** `reload` throws, and the active policy stays, if the new policy allows more, or for fewer orbs. */
   readonly refuseWider?: boolean;
   /**
-   * Logs why a call is denied: the answer of `engine.explain` as a line of JSON, without the query. It costs time for each denial. The caller
-   * gets nothing of it.
+   * Logs why a call is denied: the answer of `engine.explain` as a line of JSON, without the query, or only the decision if a header or the
+   * query causes the denial. It costs time for each denial. The caller gets nothing of it.
    */
   readonly debug?: boolean;
   /** The default is `console`. */

@@ -249,13 +249,23 @@ test("a denial is explained in the log on request", async (context) => {
     assert.equal((await gate.answer(orbs(token("read:orbs")))).isAllow, true);
     assert.equal((await gate.answer(orbs(token("read:orbs"), { target: "/api/v1/external/account?secret=1" }))).httpStatus, 403);
     assert.equal((await gate.answer(orbs("nonsense"))).httpStatus, 401);
+    // The explanation gets neither headers nor the query, so it would allow these calls.
+    const others = [];
+    for (const more of [{ upgrade: ["h2c"] }, { headerNames: ["X-HTTP-Method-Override"] }, { target: "/api/v1/external/orbs?secret#" }]) {
+      const { decision } = await gate.answer(orbs(token("read:orbs"), { target: "/api/v1/external/orbs?secret", ...more }));
+      assert.equal(decision.reason, "malformed_request");
+      others.push(JSON.parse(JSON.stringify(decision)));
+    }
+    assert.deepEqual(others.map(({ detail }) => detail), ["upgrade", "method", "fragment"]);
     // The policy allows a misrouted request, so there is nothing to explain.
     assert.equal((await gate.answer(orbs(token("read:orbs"), { template: "/other" }))).httpStatus, 404);
     const denied = logged.filter((line) => line.startsWith("orbgate: denied: ")).map((line) => JSON.parse(line.slice(17)));
-    assert.deepEqual(denied.map(({ explanation }) => explanation.reason), debug ? ["scope_missing", "invalid_token"] : []);
+    assert.deepEqual(denied.slice(0, 2).map(({ explanation }) => explanation.reason), debug ? ["scope_missing", "invalid_token"] : []);
+    assert.deepEqual(denied.slice(2).map(({ explanation }) => explanation), debug ? others : []);
     if (debug) {
       assert.equal(denied[0].path, "/api/v1/external/account");
       assert.equal(denied[0].explanation.missing_step, "not_known");
+      assert.notEqual(denied[0].explanation.rules.length, 0);
     }
     assert.doesNotMatch(logged.join(), /secret|nonsense|eyJ/);
   }

@@ -67,7 +67,9 @@ class Observer {
       const path = string(target).replace(/\?.*/s, "");
       const invalid = decision.reason === "invalid_token" ? { kind: "unknown", scopes: "" } : undefined;
       const known = token === null ? invalid : { kind: token.kind, scopes: token.scopes };
-      const explanation = engine.explain({ request: { method: string(method), target: path, token: known } });
+      const explained = engine.explain({ request: { method: string(method), target: path, token: known } });
+      // Otherwise a header or the query, which `explain` doesn't get, is the cause.
+      const explanation = explained.reason === decision.reason && explained.detail === decision.detail ? explained : decision;
       const line = JSON.stringify({ method: string(method), path, explanation }, (_, value) => (typeof value === "bigint" ? Number(value) : value));
       this.log.info(`orbgate: denied: ${line}`);
     }, (error) => this.#once("denials are not explained", error));
