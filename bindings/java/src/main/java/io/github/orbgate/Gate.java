@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -291,11 +292,20 @@ public final class Gate implements Guard, AutoCloseable {
         } else if (answer.decision().reason() == Reason.INVALID_TOKEN) {
             asked = asked.withToken(new Questions.RequestToken(TokenKind.UNKNOWN.toString(), ""));
         }
-        return Json.write(new Denied(request.method(), path, engine.explain(new Questions.ExplainArguments(asked))));
+        Questions.Explanation explanation = engine.explain(new Questions.ExplainArguments(asked));
+        Decision made = answer.decision();
+        String reason = made.reason().toString();
+        Optional<String> detail = made.detail().map(Detail::toString);
+        // Otherwise a header or the query, which the explanation doesn't get, is the cause.
+        boolean isCause = explanation.reason().equals(reason) && explanation.detail().equals(detail);
+        OptionalLong status = OptionalLong.of(made.httpStatus());
+        Record explained = isCause ? explanation : new Questions.PolicyDecision(
+                Names.EFFECT_DENY, status, reason, detail, made.api(), made.route(), made.scope(), Optional.empty(), made.policy());
+        return Json.write(new Denied(request.method(), path, explained));
     }
 
     /** A line of the log. */
-    private record Denied(String method, String path, Questions.Explanation explanation) {}
+    private record Denied(String method, String path, Record explanation) {}
 
     /**
      * Fetches every issuer's keys and waits for them, so that the first request doesn't have to.
@@ -467,8 +477,8 @@ public final class Gate implements Guard, AutoCloseable {
         }
 
         /**
-         * Logs why a call is denied: the answer of {@link Engine#explain} as a line of JSON, without the query. It costs time for each
-         * denial. The caller gets nothing of it.
+         * Logs why a call is denied: the answer of {@link Engine#explain} as a line of JSON, without the query, or only the decision if
+         * a header or the query causes the denial. It costs time for each denial. The caller gets nothing of it.
          */
         public Builder debug() {
             debugs = true;

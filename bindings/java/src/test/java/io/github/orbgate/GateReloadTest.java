@@ -106,13 +106,35 @@ class GateReloadTest extends WithIssuer {
             assertEquals(2, logged.lines.size(), logged.lines.toString());
             String first = logged.lines.get(0);
             assertTrue(first.startsWith("denied: {\"method\":\"GET\",\"path\":\"/api/v1/external/account\",\"explanation\":{"), first);
-            assertTrue(first.contains("\"reason\":\"scope_missing\"") && first.contains("\"missing_step\""), first);
+            assertTrue(first.contains("\"reason\":\"scope_missing\"") && first.contains("\"missing_step\"") && first.contains("\"rules\""), first);
             assertTrue(logged.lines.get(1).contains("\"reason\":\"invalid_token\""), logged.lines.get(1));
             // The policy allows a misrouted request, so there is nothing to explain.
             assertEquals(404, debugging.ask(get(ORBS, reader).matched("/other")).httpStatus());
             assertEquals(2, logged.lines.stream().filter(line -> line.startsWith("denied: ")).count(), logged.lines.toString());
             String all = logged.lines.toString();
             assertFalse(all.contains("secret") || all.contains("nonsense") || all.contains("eyJ"), all);
+        }
+    }
+
+    /** The explanation gets neither headers nor the query, so it would allow these calls. */
+    @Test
+    void aDenialForAnotherCauseIsLoggedWithItsOwnReason() {
+        try (Logged logged = new Logged();
+                Gate debugging = Gate.builder(new Handle(Engine.external()), issuer.tokens()).debug().build()) {
+            List<String> right = List.of(reader);
+            Map<String, GateRequest> requests = Map.of(
+                    "upgrade", new GateRequest("GET", ORBS + "?secret", Map.of("Authorization", right, "Upgrade", List.of("h2c"))),
+                    "method", new GateRequest("GET", ORBS + "?secret", Map.of("Authorization", right, "X-HTTP-Method-Override", List.of("DELETE"))),
+                    "fragment", get(ORBS + "?secret#", reader));
+            requests.forEach((detail, request) -> {
+                logged.lines.clear();
+                Decision decision = debugging.ask(request).decision();
+                assertEquals(detail, decision.detail().orElseThrow().toString());
+                String expected = "denied: {\"method\":\"GET\",\"path\":\"" + ORBS + "\",\"explanation\":{\"decision\":\"deny\",\"status\":400,"
+                        + "\"reason\":\"malformed_request\",\"detail\":\"" + detail + "\",\"api\":null,\"route\":null,\"scope\":null,\"orbs\":null,"
+                        + "\"policy\":\"" + decision.policy() + "\"}}";
+                assertEquals(List.of(expected), logged.lines);
+            });
         }
     }
 
