@@ -127,6 +127,27 @@ def test_a_denial_is_explained_in_the_log_on_request(debug: bool, caplog: pytest
     assert not any(secret in caplog.text for secret in ("secret", "nonsense", "eyJ"))
 
 
+def test_a_denial_for_another_cause_is_logged_with_its_own_reason(caplog: pytest.LogCaptureFixture) -> None:
+    """The explanation gets neither headers nor the query, so it would allow these calls."""
+    caplog.set_level(logging.INFO)
+    issuer = Issuer()
+    gate = Gate(Policy.from_yaml(ROUTES), issuer.tokens, fetch=issuer.fetch, debug=True)
+    right = [(b"authorization", issuer.bearer("user", "read:a").encode())]
+    denied = [
+        gate.answer("GET", "/other?secret", [*right, (b"upgrade", b"h2c")]),
+        gate.answer("GET", "/other?secret", [*right, (b"x-http-method-override", b"DELETE")]),
+        gate.answer("GET", "/other?secret#", right),
+    ]
+    assert [answer.decision.detail for answer in denied] == ["upgrade", "method", "fragment"]
+    assert [row["explanation"] for row in explained(caplog)] == [answer.decision.to_dict() for answer in denied]
+    caplog.clear()
+    assert gate.answer("GET", "/other?secret", [(b"authorization", issuer.bearer("user", "read:b").encode())]).status == 403
+    [row] = explained(caplog)
+    assert row["explanation"]["reason"] == "scope_missing"
+    assert row["explanation"]["rules"]
+    assert "secret" not in caplog.text
+
+
 def test_denials_by_servers_and_routers_are_explained(caplog: pytest.LogCaptureFixture) -> None:
     """Those that ASGI and WSGI make. One that is found in a handler isn't, because the policy allows the request."""
     caplog.set_level(logging.INFO)

@@ -136,7 +136,8 @@ class Gate(_native.Gate):
 
     `count` is called with the name of a counter and its labels; by default, OpenTelemetry counts if it is installed.
     `audit` is called with a JSON line for each decision. With `debug`, the log explains each denial: the result of
-    `orbgate.questions.explain`, without the query. It costs time for each denial, and callers get nothing of it.
+    `orbgate.questions.explain`, without the query, or only the decision if a header or the query causes the denial. It
+    costs time for each denial, and callers get nothing of it.
 
     With `refuse_wider`, `reload` keeps the active policy if the new one allows more, or for fewer orbs.
     """
@@ -357,6 +358,11 @@ def _explained(answer: Answer, method: str, path: str) -> str:
         request["token"] = {"kind": "unknown", "scopes": ""}
     arguments: questions.ExplainArguments = {"request": request}
     explanation = _native.ask(answer.policy, "explain", json.dumps(arguments))
+    decision = answer.decision.to_dict()
+    found = json.loads(explanation)
+    if (found["reason"], found["detail"]) != (decision["reason"], decision["detail"]):
+        # A header or the query, which the explanation doesn't get, is the cause.
+        explanation = json.dumps(decision, separators=(",", ":"))
     return f'{{"method":{json.dumps(method)},"path":{json.dumps(path)},"explanation":{explanation}}}'
 
 
