@@ -63,8 +63,8 @@ type Config struct {
 	Flat403 bool
 	// RefuseWider makes [Gate.Reload] refuse a policy that allows more than the active one, or for fewer orbs.
 	RefuseWider bool
-	// Debug logs why a call is denied, at slog's debug level: the answer of [orbgate.Engine.Explain] without the query. It costs time for
-	// each denial. The caller gets nothing of it.
+	// Debug logs why a call is denied, at slog's debug level: the answer of [orbgate.Engine.Explain] without the query, or only the
+	// decision if a header or the query causes the denial. It costs time for each denial. The caller gets nothing of it.
 	Debug bool
 	// Logger logs failed fetches, and routers that disagree with the policy. The default is [slog.Default]. Logging never
 	// affects a result.

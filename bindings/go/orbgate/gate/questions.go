@@ -52,7 +52,8 @@ func (g *Gate) explain(engine *orbgate.Engine, answer Answer) {
 	_ = g.guarded("Debug", func() error {
 		path, _, _ := strings.Cut(answer.target, "?")
 		request := questions.Request{Method: answer.method, Target: path}
-		switch reason := answer.Decision.Reason(); {
+		reason := answer.Decision.Reason()
+		switch {
 		case answer.Token != nil:
 			request.Token = &questions.RequestToken{Kind: answer.Token.Kind.String(), Scopes: answer.Token.Scopes}
 		case reason == orbgate.ReasonInvalidToken:
@@ -62,7 +63,16 @@ func (g *Gate) explain(engine *orbgate.Engine, answer Answer) {
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(explanation)
+		detail := ""
+		if explanation.Detail != nil {
+			detail = *explanation.Detail
+		}
+		var explained any = explanation
+		if explanation.Reason != reason.String() || detail != answer.Decision.Detail().String() {
+			// A header or the query, which the explanation doesn't get, is the cause.
+			explained = answer.Decision
+		}
+		text, err := json.Marshal(explained)
 		if err == nil {
 			logger.Debug("a call is denied", "method", answer.method, "path", path, "explanation", json.RawMessage(text))
 		}

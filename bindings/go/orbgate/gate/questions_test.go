@@ -146,6 +146,23 @@ func TestADenialIsExplainedInTheLogOnRequest(t *testing.T) {
 				t.Errorf("%+v: %+v", asked, answer)
 			}
 		}
+		// The explanation gets neither headers nor the query, so a denial that they cause is logged as only the decision.
+		wanted := []string{"scope_missing", "invalid_token"}
+		for _, header := range []string{"Upgrade", "X-HTTP-Method-Override", ""} {
+			request := gate.Request{Method: "GET", Target: orbs + "?secret", Authorization: []string{right}, HeaderNames: []string{header}}
+			switch header {
+			case "Upgrade":
+				request.Upgrade = []string{"h2c"}
+			case "":
+				request.Target += "#"
+			}
+			answer := protect.Ask(t.Context(), request)
+			decision, err := json.Marshal(answer.Decision)
+			if answer.Status != 400 || err != nil {
+				t.Errorf("%+v: %+v, %v", request, answer, err)
+			}
+			wanted = append(wanted, string(decision))
+		}
 		// The policy allows a misrouted request, so there is nothing to explain.
 		misrouted := gate.Request{Method: "GET", Target: orbs, Authorization: []string{right}, Routed: true, Template: "/other"}
 		if answer := protect.Ask(t.Context(), misrouted); answer.Status != 404 {
@@ -156,13 +173,21 @@ func TestADenialIsExplainedInTheLogOnRequest(t *testing.T) {
 			var row struct {
 				Message     string `json:"msg"`
 				Path        string
-				Explanation struct{ Reason string }
+				Explanation json.RawMessage
 			}
 			if json.Unmarshal([]byte(line), &row) == nil && row.Message == "a call is denied" {
-				reasons = append(reasons, row.Explanation.Reason)
+				var whole struct {
+					Reason string
+					Rules  []any
+				}
+				if json.Unmarshal(row.Explanation, &whole) == nil && whole.Rules != nil {
+					reasons = append(reasons, whole.Reason)
+				} else {
+					reasons = append(reasons, string(row.Explanation))
+				}
 			}
 		}
-		if got := strings.Join(reasons, " "); got != map[bool]string{true: "scope_missing invalid_token", false: ""}[debugs] {
+		if got := strings.Join(reasons, " "); got != map[bool]string{true: strings.Join(wanted, " "), false: ""}[debugs] {
 			t.Errorf("%v: %s", debugs, logged.String())
 		}
 		for _, secret := range []string{"secret", "nonsense", "eyJ"} {
