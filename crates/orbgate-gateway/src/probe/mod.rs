@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 use orbgate::{Engine, Request, Token, TokenKind};
+use orbgate_gate::PublicRoutes;
 
 use self::tries::{SUFFIXES, UPGRADES, concrete, lies, spellings};
 use self::wire::{Arrived, exchange, exchange_all, reachable, receive};
@@ -25,6 +26,7 @@ struct Probe<'p> {
     backend: SocketAddr,
     arrived: Receiver<Arrived>,
     engine: &'p Engine,
+    public: Option<&'p PublicRoutes>,
     promises: &'p Promises,
     token: &'p str,
     findings: BTreeSet<String>,
@@ -54,6 +56,7 @@ pub fn probe(
         backend,
         arrived,
         engine: &state.gate.engines().load(),
+        public: state.config.policy.public.as_deref(),
         promises: &state.config.promises,
         token,
         findings: BTreeSet::new(),
@@ -247,23 +250,30 @@ impl Probe<'_> {
         {
             return Some("a promised header is the client's");
         }
-        let [allowed, _, _, scope, route, _, policy, kind] = said.as_slice() else {
+        let [allowed, _, reason, scope, route, _, policy, kind] = said.as_slice() else {
             return Some("a promised header is missing");
         };
         if *policy != self.engine.digest().to_string() {
             return Some("another policy decided");
         }
-        let decision = self.engine.decide(&Request {
-            method: arrived.method.as_bytes(),
-            target: arrived.target.as_bytes(),
-            token: Some(Token {
-                kind: TokenKind::from_name(kind),
-                scopes: (*scope).into(),
-            }),
-            allow_bonus_orbs_use: false,
+        let (method, target) = (arrived.method.as_bytes(), arrived.target.as_bytes());
+        let public = self.public;
+        let decision = public.and_then(|public| public.decide(self.engine, method, target));
+        let decision = decision.unwrap_or_else(|| {
+            self.engine.decide(&Request {
+                method,
+                target,
+                token: Some(Token {
+                    kind: TokenKind::from_name(kind),
+                    scopes: (*scope).into(),
+                }),
+                allow_bonus_orbs_use: false,
+            })
         });
-        let is_it =
-            *allowed == "allow" && decision.is_allow() && decision.route_name() == Some(route);
+        let is_it = *allowed == "allow"
+            && decision.is_allow()
+            && decision.reason().as_str() == *reason
+            && decision.route_name().unwrap_or("-") == *route;
         (!is_it).then_some("another call was allowed than this one")
     }
 

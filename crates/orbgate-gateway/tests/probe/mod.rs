@@ -26,11 +26,15 @@ struct Bench {
 
 impl Bench {
     fn start(name: &str) -> Self {
+        Self::start_with(name, "")
+    }
+
+    fn start_with(name: &str, more: &str) -> Self {
         let (issuer, folder) = (Issuer::start(), folder(name));
         let address = format!("127.0.0.1:{}", free_port());
         fs::write(folder.join("policy.yaml"), POLICY).unwrap();
         let config = format!(
-            "policy: policy.yaml\nlisteners: [{{ mode: forward_auth, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
+            "policy: policy.yaml\nlisteners: [{{ mode: forward_auth, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n{more}"
         );
         let gateway = Gateway::start(folder, &issuer, &config);
         Self {
@@ -119,6 +123,23 @@ fn a_proxy_without_mistakes_has_no_findings() {
         !["", "CONNECT"].contains(&&*it.method) && it.starting("connection").count() != 1
     });
     assert_eq!(bench.probe(two), BTreeSet::new());
+}
+
+#[test]
+fn a_public_route_arrives_without_a_finding_unless_it_becomes_another() {
+    let bench = Bench::start_with("probe-public", "public: [GET /healthz]\n");
+    assert_eq!(bench.probe(none()), BTreeSet::new());
+    for target in ["/v1/b", "/static/x"] {
+        let rewrites = sends(move |client, sent| {
+            if client.target == "/healthz" {
+                target.clone_into(&mut sent.target);
+            }
+        });
+        let finding = format!("GET /healthz arrives as GET {target}: {OTHER}");
+        assert_eq!(bench.probe(rewrites), BTreeSet::from([finding]));
+    }
+    let unseen = unasked(|it| it.target == "/healthz");
+    assert_eq!(bench.probe(unseen), each(["GET /healthz"], MISSING));
 }
 
 #[test]
