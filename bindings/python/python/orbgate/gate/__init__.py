@@ -221,15 +221,15 @@ class Gate(_native.Gate):
             wider = self._wider(policy) if self._refuses_wider else None
             if wider is not None:
                 result = _names.LOAD_WIDER
-                raise ValueError(f"{os.fspath(file)}: the policy allows more than the former: {wider}")
+                raise ValueError(f"{os.fspath(file)}: the policy allows more than the active one: {wider}")
         except (ValueError, OSError) as error:
             result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
-            logger.error("the policy stays as it was: %s", error)
+            logger.error("the previous policy stays active: %s", error)
             raise
         self.policy = policy
         self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: _names.LOAD_LOADED})
-        logger.info("a policy is in force: %s", policy.digest)
+        logger.info("activated the policy %s", policy.digest)
         return policy
 
     def _wider(self, policy: Policy) -> str | None:
@@ -311,8 +311,8 @@ class Gate(_native.Gate):
         answer = self.again(answer, method, target, template)
         if answer.misrouted is not None:
             self.warn(
-                "requests are refused: `%s` was decided, and the router has taken `%s`: a route that the policy lacks, or none because the method or the "
-                "path was changed after the decision, or a CORS preflight would run a handler that isn't only for `OPTIONS`",
+                "requests are denied because the decision was for `%s`, but the router chose `%s`: the policy might lack this route, the method or path "
+                "might have been changed after the decision, or a CORS preflight would run a handler that isn't only for `OPTIONS`",
                 route,
                 answer.misrouted,
             )

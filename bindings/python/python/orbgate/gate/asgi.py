@@ -82,7 +82,7 @@ class GateMiddleware:
         own: str = "" if router is None else getattr(scope.get("app", app), "root_path", "")
         root_path: str = own or scope.get("root_path", "")
         if root_path != (own or self.root_path):
-            self.gate.warn("requests are refused: the server's root path is `%s`, and the gate was given `%s` as `root_path`", root_path, self.root_path)
+            self.gate.warn("requests are denied because the server's root path is `%s`, but the gate's `root_path` is `%s`", root_path, self.root_path)
             answer = found.compare(method, scope["path"], "")
             await deny(answer, answer.status, scope["type"], send)
             return
@@ -123,14 +123,14 @@ class GateMiddleware:
         path: bytes | None = scope.get("raw_path")
         if path is None:
             self.gate.warn(
-                "every request is answered with 500: the server gives no `raw_path`, and `path` is decoded, so nothing can be decided. "
+                "every request gets a 500 because the server provides no `raw_path`, and `path` is already decoded. "
                 "Serve with uvicorn, hypercorn or daphne"
             )
             return None
         # Some servers also include the query.
         path = path.partition(b"?")[0]
         if unquote(path.decode("latin-1")) != scope["path"]:
-            self.gate.warn("requests are refused: a middleware outside the gate has changed the path")
+            self.gate.warn("requests are denied because a middleware outside the gate changed the path")
             return b""
         query: bytes = scope["query_string"]
         return b"%b?%b" % (path, query) if query else path

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 __all__ = ["GateMiddleware", "allowed"]
 
 _NO_TARGET = (
-    "every request is answered with 500: %s gives neither `RAW_URI` nor `REQUEST_URI`, and `PATH_INFO` is decoded, so nothing can be decided. "
+    "every request gets a 500 because %s provides neither `RAW_URI` nor `REQUEST_URI`, and `PATH_INFO` is already decoded. "
     "Serve with gunicorn, uWSGI, waitress or mod_wsgi; or, with Django, over ASGI"
 )
-_TWO_TARGETS = "requests are answered with 500: %s gives a `RAW_URI` and another `REQUEST_URI`, so nothing can be decided"
+_TWO_TARGETS = "requests get a 500 because %s provides a `RAW_URI` and a different `REQUEST_URI`"
 
 
 def allowed(request: Any) -> Allowed:
@@ -65,7 +65,7 @@ class GateMiddleware:
         script_name: str = environ.get("SCRIPT_NAME", "")
         if script_name != self.script_name:
             self.gate.warn(
-                "requests are refused: their `SCRIPT_NAME` is `%s`, and the gate was given `%s` as `script_name`", script_name, self.script_name
+                "requests are denied because their `SCRIPT_NAME` is `%s`, but the gate's `script_name` is `%s`", script_name, self.script_name
             )
             answer = found.compare(method, _path(environ), "")
             return _deny(answer, answer.status, start_response)
@@ -89,7 +89,7 @@ class GateMiddleware:
         target: str = raw.pop()
         # The application uses this one; a target in another form is rejected anyway.
         if target.startswith("/") and unquote_to_bytes(target.partition("?")[0]) != _path(environ).encode("latin-1"):
-            self.gate.warn("requests are refused: something outside the gate has changed the path")
+            self.gate.warn("requests are denied because something outside the gate changed the path")
             return ""
         return target
 
