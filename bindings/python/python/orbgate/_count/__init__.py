@@ -1,1 +1,1 @@
-"""Counts of a log's calls, which the summary and the report share: the layer above `_read` and below `_report`."""
+"""Counts a log's calls for the summary and the report. This layer is above `_read` and below `_report`."""

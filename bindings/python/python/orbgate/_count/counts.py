@@ -1,4 +1,4 @@
-"""Counting what comes batch by batch, in Arrow: memory grows with what differs, not with the rows."""
+"""Counts rows batch by batch in Arrow. Memory grows with the distinct keys, not with the rows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .heavy import Heavy
 
-# How many rows of counts may wait until they are put together.
+# The most rows of counts that wait to be merged.
 WAITING_ROWS = 1 << 20
-# And how many bytes of counts by heavy hitters.
+# The most bytes of counts that wait for heavy hitters.
 WAITING_BYTES = 1 << 25
-# And in how many tables: one of few rows takes kilobytes.
+# The most tables that wait, because even a small table takes kilobytes.
 WAITING_PARTS = 128
-# How many rows of counts are Python's at once, which takes some ten times as much as in Arrow.
+# The most rows of counts that are converted to Python at once, which takes about ten times the memory of Arrow.
 ROWS_OF_PYTHON = 1 << 14
-# And how many bytes, in which a few rows of long texts are many.
+# The most bytes that are converted at once, for rows with long strings.
 BYTES_OF_PYTHON = 1 << 23
-# More different times than these are told apart by the next longer unit; still it is shorter than a chart's spans.
+# The most distinct times. With more, the next longer unit is used, which is still shorter than a chart's spans.
 MOST_TIMES = 1 << 16
 UNITS = ("second", "minute", "hour", "day")
 
@@ -29,7 +29,9 @@ FIRST = pc.ScalarAggregateOptions(skip_nulls=False, min_count=0)
 
 
 class Counts:
-    """How many rows have the same `keys`, what the first of them has in the columns `first`, and the least and greatest of other columns."""
+    """Counts rows with the same `keys`, and keeps the first values of the columns `first`, and the least and greatest values of
+    other columns.
+    """
 
     def __init__(self, keys: Sequence[str], first: Sequence[str] = (), least: Sequence[str] = (), greatest: Sequence[str] = ()) -> None:
         self._keys = list(keys)
@@ -43,17 +45,17 @@ class Counts:
         """Counts the rows of a table."""
         ones = pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
         self._parts.append(self._grouped(table.append_column("calls", ones)))
-        # Twice as many rows as are grouped already: if nearly all rows differ, they are not grouped again for each batch.
+        # The threshold grows with the merged rows, so that mostly distinct rows are not merged again for each batch.
         self.settle(0 if len(self._parts) > WAITING_PARTS else max(WAITING_ROWS, 2 * self._settled))
 
     def settle(self, most: int) -> int:
-        """Puts the counts together where they have more rows than `most`, and says how many they have."""
+        """Merges the counts if they have more rows than `most`, and returns their number of rows."""
         if len(self._parts) > 1 and self._rows() > most:
             self.change(lambda table: table)
         return self._rows()
 
     def change(self, change: Callable[[Any], Any]) -> None:
-        """Changes the keys, and puts together the counts of those that are the same now."""
+        """Changes the keys, and merges counts whose keys are now equal."""
         self._parts = [self._grouped(change(pa.concat_tables(self._parts)))]
         self._settled = self._rows()
 
@@ -67,15 +69,15 @@ class Counts:
         return {"parts": data.getvalue(), "settled": self._settled}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Goes on from there."""
+        """Restores the counts."""
         self._parts = [pa.ipc.open_stream(state["parts"]).read_all()] if state["parts"] else []
         self._settled = state["settled"]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The counts, each as its keys, its firsts and `calls`."""
+        """The counts, each with its keys, its first values and `calls`."""
         if self._parts:
             self.settle(0)
-            # The others have no rows, if there are others.
+            # After merging, only the first part can have rows.
             part = self._parts[0]
             fitting = part.num_rows * BYTES_OF_PYTHON // max(1, part.nbytes)
             for batch in part.to_batches(min(ROWS_OF_PYTHON, max(1, fitting))):
@@ -85,7 +87,7 @@ class Counts:
         return sum(part.num_rows for part in self._parts)
 
     def _grouped(self, table: Any) -> Any:
-        # Only one thread can tell which row is first, because it takes the rows in their order.
+        # The first row is known only with one thread, which keeps the order.
         groups = table.group_by(self._keys, use_threads=not self._first)
         found = groups.aggregate([("calls", "sum"), *self._found])
         found = found.select([*self._keys, *(f"{name}_{what}" for name, what, *_ in self._found), "calls_sum"])
@@ -93,8 +95,8 @@ class Counts:
 
 
 class HeavyCounts(Counts):
-    """Counts by heavy hitters and other keys. They wait here until a thing might be dropped, because a row of Python's is slow; `take` gives
-    them to the heavy hitters. `new` says how many new things wait, if that is not one for each row.
+    """Counts by heavy hitters and other keys. Counts wait here until an item might be dropped, because Python rows are slow.
+    `take` adds them to the heavy hitters. `new` returns how many new items wait, by default one for each row.
     """
 
     def __init__(
@@ -107,14 +109,14 @@ class HeavyCounts(Counts):
 
     def add(self, table: Any) -> None:
         super().add(table)
-        # Many may be the same. Given early, they are counted all the same, because things are dropped by `drop` alone.
+        # Merging might free enough memory. Giving early changes no result, because only `drop` drops items.
         if self._bytes() > WAITING_BYTES:
             self.settle(0)
             if self._bytes() > WAITING_BYTES // 2:
                 self.give()
 
     def drop(self) -> None:
-        """Drops the rare things if there are too many."""
+        """Drops rare items if there are too many."""
         room = min(heavy.room for heavy in self._heavies)
         if self._rows() > WAITING_ROWS // 2 or (self._rows() > room and self._new() > room):
             self.give()
@@ -122,7 +124,7 @@ class HeavyCounts(Counts):
             heavy.settle()
 
     def give(self) -> None:
-        """Gives what waits."""
+        """Adds the waiting counts to the heavy hitters."""
         self._take(self.rows())
         self._parts, self._settled = [], 0
 
@@ -130,15 +132,15 @@ class HeavyCounts(Counts):
         return sum(part.nbytes for part in self._parts)
 
     def different(self, key: str) -> list[Any]:
-        """What waits, by a key."""
+        """The distinct waiting values of a key."""
         found: list[Any] = pc.unique(pa.chunked_array([chunk for part in self._parts for chunk in part[key].chunks])).to_pylist()
         return found
 
 
 class Times(Counts):
-    """Counts by time and other keys: by the second, or by a longer unit where the log has too many.
+    """Counts by time and other keys: by the second, or by a longer unit if the log has too many.
 
-    With `ends`, each has the exact times of its first and last call, `earliest` and `latest`, too.
+    With `ends`, each count also has the exact times of its first and last call, `earliest` and `latest`.
     """
 
     def __init__(self, keys: Sequence[str] = (), first: Sequence[str] = (), ends: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The log of a report, decided: the rows that were read, and what is wrong with the others."""
+"""Decides the log of a report, and collects the errors of unreadable rows."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from .._read.reader import Reader
 
 TOKENLESS = pa.array([Reason.NO_TOKEN.value, Reason.INVALID_TOKEN.value])
-# How many of the rows that could not be read are shown.
+# The most unreadable rows that are shown.
 FIRST_UNREAD = 5
 
 
 class Part(NamedTuple):
     """Calls of a log and their decisions, row by row, and those of the other policy, if there is one.
 
-    Of a call without a valid token, `decided` also has the path in `about` where the policy has it with other methods alone, and in `sought` whether
-    there is none: such a caller must not learn it, so the decision does not say it. Of any other call, `sought` is the reason.
-    `at_end` says whether rare things may be dropped after them.
+    For a call without a valid token, `decided` has details that the decision hides from the caller: `about` is the path if
+    the policy has it only with other methods, and `sought` is `no_route` if the policy doesn't have it. For any other call,
+    `sought` is the reason. `at_end` states whether rare items can be dropped after this part.
     """
 
     calls: Any
@@ -63,17 +63,17 @@ class Decided:
 
     @property
     def first_unread(self) -> list[tuple[int, str]]:
-        """The first rows that could not be read, and of each reason the first."""
+        """The first unreadable rows, including the first for each reason."""
         return first_rows(self.unread_kinds, FIRST_UNREAD)
 
     @property
     def unread_times(self) -> int:
-        """How many times could not be read."""
+        """The number of unreadable times."""
         return self._log.unread_times
 
     @property
     def has_days_alone(self) -> bool:
-        """Whether some times name a day and no time of day."""
+        """Whether some times are dates without a time of day."""
         return self._log.days_alone > 0
 
     @property
@@ -83,35 +83,35 @@ class Decided:
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be known of the log before its numbers are believed."""
+        """Warnings about the log."""
         lacks = [] if self.broken is None else [breaks_off(self._log.rows, self.broken)]
         return [*lacks, *self._log.warnings_without(self._unused)]
 
     @property
     def arguments(self) -> dict[str, object]:
-        """How the log was said to be read."""
+        """The arguments for reading the log."""
         return self._log.arguments
 
     def where(self, row: int) -> str:
-        """The location of a row, for people."""
+        """The location of a row, for display."""
         return self._log.where(row)
 
     @property
     def rows(self) -> int:
-        """How many rows have been read."""
+        """The number of rows that have been read."""
         return self._log.rows
 
     @property
     def is_between_blocks(self) -> bool:
-        """Whether another log can go on after the last part."""
+        """Whether another run can continue after the last part."""
         return self._log.is_between_blocks
 
     def state(self) -> list[Any]:
-        """How far it has come, as plain data."""
+        """The progress as plain data."""
         return [self._log.location(), state_of(self), self.changes and state_of(self.changes)]
 
     def restore(self, state: list[Any]) -> None:
-        """Goes on from there: the rows before are read again, and not decided."""
+        """Restores the progress. The rows before it are read again, but not decided."""
         location, own, changes = state
         self._log.go_to(location, self._watch)
         restore(self, own)
@@ -138,7 +138,7 @@ class Decided:
                 decided = self._sought(calls, decided)
                 is_read = pc.is_null(calls["error"])
                 self._set_aside(calls.filter(pc.invert(is_read)))
-                # As numbers of a calendar: there may be no time zones on the machine, not even UTC.
+                # Without a zone, because the machine might have no time zone data, not even UTC.
                 time = calls["time"].cast(pa.timestamp("us"))
                 for name, column in (("time", time), ("caller", names(calls["caller"])), ("method", names(calls["method"])), ("target", targets(calls["target"]))):
                     calls = calls.set_column(calls.column_names.index(name), name, column)
@@ -147,13 +147,13 @@ class Decided:
                 if self._watch is not None:
                     self._watch()
         except TableError as error:
-            # Of the rows before, something can be said.
+            # The rows before that are still reported.
             if not self._any_rows or isinstance(error, (NoColumnError, ResumeError)):
                 raise
             self.broken = str(error)
 
     def _sought(self, calls: Any, decided: Any) -> Any:
-        """Decisions with what calls without a valid token asked for: with a token, the decision says it."""
+        """Adds to the decisions which routes calls without a valid token asked for."""
         reason = decided["reason"].combine_chunks()
         is_path = pc.and_(pc.is_null(calls["by_scope"]), pc.is_valid(calls["target"]))
         is_asked = pc.and_(pc.and_(pc.is_in(reason, TOKENLESS), pc.is_null(decided["about"])), is_path).fill_null(False).combine_chunks()

@@ -1,4 +1,4 @@
-"""Texts of a log in a length that memory has room for: how many different ones are counted is bounded, and so is each of them."""
+"""Shortens a log's strings, so that memory is bounded."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Any
 
 from .._extras import needs
 
-# The longest name in bytes that is kept as it is, and how much is kept of a longer one, before its digest.
+# The longest name in bytes that is kept unchanged, and the bytes of a longer one that are kept before its digest.
 LONGEST, KEPT = 256, 200
-# The longest target that may be in order; of a longer one, no decision and no reader sees the rest.
+# The longest valid target. The rest of a longer one affects no decision.
 LONGEST_TARGET = 8_192
 
 
 def name(text: bytes) -> bytes:
-    """A name; of a long one its start and a digest of 128 bits, so different names stay different.
+    """A name. A long one is replaced by its start and a digest of 128 bits, so different names stay different.
 
     >>> name(b"ann"), len(name(b"a" * 9_000)), name(b"a" * 9_000) == name(b"a" * 9_001)
     (b'ann', 235, False)
     """
     if len(text) <= LONGEST:
         return text
-    # Not in the middle of a character.
+    # Never cut inside a character.
     start = text[:KEPT].decode("utf-8", "ignore").encode()
     return start + "…".encode() + blake2b(text, digest_size=16).hexdigest().encode()
 
 
 def names(column: Any) -> Any:
-    """A column of bytes, with the names of long texts in their place."""
+    """A column of bytes with long values shortened by `name`."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     is_long = pc.greater(pc.binary_length(column), LONGEST).fill_null(False)
     if not pc.any(is_long).as_py():
@@ -39,7 +39,7 @@ def names(column: Any) -> Any:
 
 
 def targets(column: Any) -> Any:
-    """A column of targets, without what is beyond the longest and one byte more."""
+    """A column of targets, cut one byte after the longest valid length."""
     pc = needs("pyarrow.compute", "logs")
     if (pc.max(pc.binary_length(column)).as_py() or 0) <= LONGEST_TARGET + 1:
         return column

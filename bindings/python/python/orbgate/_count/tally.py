@@ -1,4 +1,4 @@
-"""What is counted of a log, in memory that does not grow with it."""
+"""Counts a log's rows and changes in memory that doesn't grow with the log."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Tally:
     """Counts of rows by their decisions."""
 
     def __init__(self) -> None:
-        # It needs pyarrow, which this module may be imported without.
+        # Imported here, because it needs pyarrow and this module must be importable without it.
         from .counts import Times
 
         self.rows = 0
         self.errors = 0
         self.kinds: Kinds = {}
-        # How many calls when, to tell which times are far from the others, as a report counts them.
+        # Calls by time, to find outlying times. Counted like in a report.
         self.times = Times(("decision",), first=("row",), ends=True)
         self.outcomes: Counter[tuple[Any, ...]] = Counter()
-        # By what the status of the log says, and whether the policy allows the call.
+        # By the classified status, and whether the policy allows the call.
         self.served: Counter[tuple[str, bool]] = Counter()
         self.calls = Heavy()
         self.callers = Heavy()
@@ -71,14 +71,14 @@ class Tally:
         count_unread(self.kinds, unread["row"], unread["error"])
 
     def _count_times(self, batch: Any, decision: Any) -> None:
-        """Counts when calls were made. A row that could not be read is none, whatever time it has."""
-        # As times of a calendar: there may be no time zones on the machine, not even UTC.
+        """Counts calls by time. Unreadable rows are left out, even if they have a time."""
+        # Without a zone, because the machine might have no time zone data, not even UTC.
         time = batch["time"].cast(self._pa.timestamp("us"))
         timed = self._pa.table({"time": time, "decision": decision.cast(self._pa.string()), "row": batch["row"]})
         self.times.add(timed.filter(self._pc.is_null(batch["error"])))
 
     def period(self, where: Callable[[int], str]) -> tuple[datetime | None, datetime | None, list[OutlyingTime]]:
-        """From when to when, but for times that are far from all others; and those."""
+        """The first and the last time without outlying times, and the outlying times."""
         found = apart(self.times.rows(), where)
         first, last = (end and end.replace(tzinfo=timezone.utc) for end in (found.first, found.last))
         return first, last, found.outlying
@@ -100,7 +100,7 @@ class Tally:
         calls = pa.table({**columns, "reason": decided["reason"], "detail": decided["detail"], "route": route}).filter(denied)
         if not calls.num_rows:
             return
-        # What reached a route is known by it; only the rest is known by its target.
+        # Calls that reached a route are grouped by it, the others by their target.
         target = pc.if_else(pc.is_valid(calls["route"]), None, calls["target"])
         calls = calls.set_column(1, "target", target)
         for at, name in enumerate(names):
@@ -117,12 +117,12 @@ class Tally:
 
 
 def _call(row: dict[str, Any]) -> tuple[str, str | None, str]:
-    """Why a call was denied, and which it was."""
+    """The reason of a denial, and the call."""
     why = row["reason"], row["detail"]
     if row["by_scope"] is not None:
         return *why, f"scope {_text(row['by_scope'])}"
     method = private.method(_text(row["method"])) or ""
-    # Where the method is the error, a route has none.
+    # If the method is the error, the route is a path without a method.
     location = row["route"] or private.target(_text(row["target"])) or ""
     return *why, location if location.startswith(f"{method} ") else f"{method} {location}"
 
@@ -132,7 +132,7 @@ def _text(found: bytes) -> str:
 
 
 class Changes:
-    """Rows that another policy decides otherwise, by both answers and the route, with the first ones of each."""
+    """Rows that another policy decides differently, by both decisions and the route, with the first rows of each."""
 
     def __init__(self, examples: int) -> None:
         self.counts: Counter[tuple[Any, ...]] = Counter()
@@ -175,7 +175,7 @@ class Changes:
             else:
                 self.otherwise_denied += len(rows)
             examples = self.examples.setdefault(change, [])
-            # Several groups may be one change: the first rows of them all are wanted.
+            # Several groups can be one change, so the first rows of all of them are kept.
             examples += [{**_example(batch, row - first), "detail": after["detail"] or before["detail"]} for row in rows[: self._wanted]]
             examples.sort(key=lambda example: int(example["row"]))
             del examples[self._wanted :]
@@ -194,7 +194,7 @@ def _example(batch: Any, at: int) -> dict[str, Any]:
 
 
 def outcome(decision: dict[str, Any]) -> str:
-    """A decision in few words: `allow`, `allow, 5 orbs`, `deny: scope_missing`."""
+    """A decision in short form: `allow`, `allow, 5 orbs`, `deny: scope_missing`."""
     if decision["status"] is not None:
         return f"deny: {decision['reason']}"
     if not decision["consumes"]:
