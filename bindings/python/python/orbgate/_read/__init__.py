@@ -1,1 +1,1 @@
-"""A log, from whatever it is in to batches with the same columns: the layer below `_count`."""
+"""Reads a log of any format as batches with the same columns. This layer is below `_count`."""

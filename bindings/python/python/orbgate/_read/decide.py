@@ -10,15 +10,15 @@ from .._native import Decision, PublicRoutes, Token
 from .._policy import Policy
 from .._terms import Effect, Reason
 
-# From these follow all the others. Denials, and only they, have a status.
+# These columns determine all others. Only denials have a status.
 KEY = ("reason", "detail", "route", "scope", "about", "bonus_allowed")
 FOLLOWERS = ("status", "consumes", "amount")
-# How many different questions are remembered.
+# The most different questions in the cache.
 MOST = 10_000
 
 
 class Decider:
-    """Decides the exact batches of a reader. A call to one of the public routes is allowed, and `about` is its route.
+    """Decides the exact batches of a reader. Calls to public routes are allowed, and their `about` is the route.
 
     Raises `ValueError` for a public route that can't be one under this policy.
     """
@@ -34,7 +34,7 @@ class Decider:
         self._scopes: dict[tuple[Any, ...], dict[str, Any]] = {}
 
     def decide(self, batch: Any) -> Any:
-        """The columns of `Policy.decide_table`; a row that could not be read has no decision."""
+        """The columns of `Policy.decide_table`. Unreadable rows have no decision."""
         decided = self.policy.decide_table(batch).to_pyarrow().combine_chunks()
         unread = batch.num_rows - batch.column("error").null_count
         by_scope = batch.num_rows - batch.column("by_scope").null_count
@@ -49,7 +49,7 @@ class Decider:
         return decided
 
     def plain(self, decided: Any) -> Any:
-        """The columns without dictionaries, the same for every policy."""
+        """The columns without dictionary encoding, so that their types are the same for every policy."""
         types = self._pa.types
         columns = [
             column.cast(self._pa.string()) if types.is_dictionary(column.type) else column for column in decided.columns
@@ -57,24 +57,24 @@ class Decider:
         return self._pa.table(columns, names=decided.column_names)
 
     def _by_scope(self, batch: Any, decided: Any) -> Any:
-        """Puts the decisions of the requests that ask by scope in their rows."""
+        """Inserts the decisions by scope in their rows."""
         pa, pc = self._pa, self._pc
         decided = self.plain(decided)
         asked = batch.filter(pc.is_valid(batch["by_scope"]))
         columns = ("by_scope", "kind", "scopes", "allow_bonus_orbs_use")
         answers = [self._scope(*question) for question in zip(*(asked[name].to_pylist() for name in columns))]
         answers_table = pa.Table.from_pylist(answers, schema=decided.schema)
-        # The answers come after the other rows, in the order of their own rows.
+        # The answers are appended after the other rows, in the order of their rows.
         is_asked = pc.is_valid(batch["by_scope"])
         behind = pc.add(pc.cumulative_sum(is_asked.cast(pa.int64())), batch.num_rows - 1)
         locations = pc.if_else(is_asked, behind, _locations(pc, batch))
         return pa.concat_tables([decided, answers_table]).take(locations).combine_chunks()
 
     def _without_token(self, public: PublicRoutes, batch: Any, decided: Any) -> Any:
-        """Puts an allow in the rows of the calls that need no token."""
+        """Allows the calls that need no token."""
         pa, pc = self._pa, self._pc
         decided = self.plain(decided)
-        # Of a route of the policy, the decision says which; a malformed call is denied before anything else.
+        # A route of the policy isn't public, and a malformed call is denied first.
         is_route = pc.or_(pc.is_valid(decided["route"]), pc.is_valid(decided["about"]))
         has_path = pc.and_(pc.is_valid(batch["target"]), pc.is_valid(batch["method"]))
         is_asked = pc.and_not(has_path, pc.or_(is_route, pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value)))

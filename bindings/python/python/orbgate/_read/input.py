@@ -1,4 +1,4 @@
-"""The bytes of a log: from a file or standard input, decompressed, in whole lines."""
+"""Reads the bytes of a log from a file or standard input, decompressed, in whole lines."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .._extras import needs
 from .._native import LINE_LIMIT
 
 STANDARD_INPUT = "-"
-# Rare things are dropped only after rows whose number is a multiple of this, so the way a log is cut changes nothing.
+# Rare items are dropped only after rows whose number is a multiple of this, so the result doesn't depend on how a log is split.
 ROWS_AT_ONCE = 1 << 16
-# How much text is taken at once: each part of a log costs as much as some thousand rows.
+# The text that is decoded at once. Each part of a log has a fixed cost of about a thousand rows.
 PIECE = 2 << 20
-# How much of a file is read at once.
+# The bytes of a file that are read at once.
 READ = 1 << 20
 
-# How some programs begin a text in UTF-8; it is no part of the first line.
+# Some programs start a UTF-8 file with this mark, which isn't part of the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# How compressed files start. A log of lines never starts so.
+# The first bytes of compressed files. A log of lines never starts with them.
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -33,28 +33,28 @@ BROKEN = (EOFError, OSError, zlib.error)
 
 
 class Input(io.RawIOBase):
-    """The raw bytes of a file of a log, which is opened where it is entered, and how many of them have been read.
+    """The raw bytes of a log file, and how many of them have been read. Entering the context opens the file.
 
-    Raises `OSError` where there is no such file.
+    Raises `OSError` if there is no such file.
     """
 
     def __init__(self, path: str, format: str, label: str) -> None:
         self.path = path
         self.format = format
-        # What people read: it does not say where on a machine the log is.
+        # The name for display, which doesn't reveal the log's location on the machine.
         self.label = label
         self.position = 0
         self.size: int | None = None
         self.name = label if path == STANDARD_INPUT else f"`{label}`"
-        # Which file of the machine it is; later it may be gone.
+        # The file's identity, taken now because the file might be deleted later.
         self._inode: tuple[int, int] | None = None
         if path != STANDARD_INPUT:
             there = os.stat(path)
             self.size, self._inode = there.st_size or None, (there.st_dev, there.st_ino)
-        # Of the bytes so far, if it is wanted.
+        # The digest of the bytes so far, if requested.
         self.sha256: hashlib._Hash | None = None
         self._is_whole = False
-        # Of the text of a compressed file so far, if that is wanted, to know it again however it is compressed.
+        # The digest of the decompressed bytes so far, if requested, to recognise the same file in another compression.
         self.text_sha256: hashlib._Hash | None = None
         self._is_text_whole = self._is_compressed = self._has_text = False
         self._file: IO[bytes] | None = None
@@ -74,7 +74,7 @@ class Input(io.RawIOBase):
         found = self._start or self._file.read1(len(buffer))  # type: ignore[attr-defined]
         found, self._start = found[: len(buffer)], self._start[len(buffer) :]
         buffer[: len(found)] = found
-        # Of Parquet, pyarrow reads the parts that are wanted, and this only the digest.
+        # pyarrow reads the needed parts of Parquet files, and this method only computes the digest.
         self.position += 0 if self.format == "parquet" else len(found)
         self._is_whole = not found
         if self.sha256 is not None:
@@ -82,14 +82,16 @@ class Input(io.RawIOBase):
         return len(found)
 
     def read_on(self) -> None:
-        """Reads to the file's end if a digest is wanted: one of a part would be nobody's."""
+        """Reads to the end of the file if a digest was requested, because the digest must cover the whole file."""
         rest = bytearray(READ)
         while self.sha256 is not None and self.readinto(rest):
             pass
 
     @property
     def identity(self) -> object:
-        """The same of two files with the same content, compressed or not, as far as that is known; None of an empty one, and of standard input."""
+        """A value that is equal for files with the same content, compressed or not, as far as that is known. None for an empty
+        file and for standard input.
+        """
         if not self.size:
             return None
         if self.sha256 is None:
@@ -100,21 +102,21 @@ class Input(io.RawIOBase):
 
     @property
     def digest(self) -> str | None:
-        """The SHA-256 of the whole file, if it was wanted and the file was read to its end."""
+        """The SHA-256 of the whole file, if it was requested and the file was read to its end."""
         return self.sha256.hexdigest() if self.sha256 is not None and self._is_whole else None
 
     def close(self) -> None:
         self._stream = None
-        # Also called where the file was never opened.
+        # Also called if the file was never opened.
         file = getattr(self, "_file", None)
         if file is not None and self.path != STANDARD_INPUT:
             file.close()
         super().close()
 
     def blocks(self) -> Iterator[bytes]:
-        """Whole lines, many at once. One that is too long is cut where it is known to be.
+        """Blocks of whole lines. A line that is too long is cut as soon as its length is known.
 
-        Raises `TableError` where the log breaks off, after all of its whole lines.
+        If the log breaks off, raises `TableError` after all whole lines.
         """
         pieces: list[bytes] = []
         kept = 0
@@ -132,8 +134,8 @@ class Input(io.RawIOBase):
             yield b"".join(pieces)
 
     def _pieces(self) -> Iterator[bytes]:
-        """The decompressed bytes, in large pieces: of gzip, older Pythons read 8 KiB at once."""
-        # Kept, because it closes the file where it is forgotten.
+        """The decompressed bytes in large pieces. Older Pythons read gzip in pieces of 8 KiB."""
+        # Kept, because the stream closes the file when it is garbage collected.
         self._stream = self._decompressed()
         parts: list[bytes] = []
         size, broken = 0, None
@@ -166,7 +168,7 @@ class Input(io.RawIOBase):
 
 
 class _Arrow:
-    """A stream of pyarrow, with the one method that is used here."""
+    """A pyarrow stream with the method `read1`."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
