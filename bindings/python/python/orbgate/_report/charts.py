@@ -1,4 +1,4 @@
-"""The charts of a report: Vega-Lite, drawn to SVG by vl-convert, in the colours of the page and its scheme."""
+"""Draws the charts of a report to SVG with Vega-Lite and vl-convert, in the colours of the page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import vl_convert
 
 
 VERSION = "6.4"
-# vl-convert brings it along, so text is measured alike on every machine; it is as wide as Arial.
+# vl-convert includes this font, so text has the same width on every machine. It is as wide as Arial.
 FONT = "Liberation Sans"
 # A chart is drawn for a wide page and for a narrow one; text has the same size in both.
 WIDTHS = {"wide": 560, "narrow": 330}
 ROW_HEIGHT = 32
 MOST_BARS = 8
-# Of a row's width, what its value may take.
+# The share of a row's width for its value.
 VALUE_SHARE = 0.46
 
 CHART = {
@@ -31,14 +31,14 @@ CHART = {
     "config": {"aria": False, "font": FONT, "text": {"fontSize": 13}, "view": {"stroke": None}},
 }
 TICKS = 4
-# From here on numbers are too long for an axis: all of it says 80k.
+# Larger numbers are too long for an axis, which then uses units such as 80k.
 LONG_NUMBER = 10_000
 SHORT_NUMBERS = ((10**12, " tn"), (10**9, " bn"), (10**6, "M"), (10**3, "k"), (1, ""))
-# From here on no name of a unit is well known, so the axis has powers of ten.
+# Larger numbers have no well-known unit, so the axis uses powers of ten.
 HUGE_NUMBER = 10**15
-# Of a row's height in `lanes`, what a bar may take; and the height of a row in `matrix`.
+# The highest bar of a row in `lanes`, and the height of a row in `matrix`.
 LANE, CELL = 14, 20
-# How long the names at its sides may be, in pixels.
+# The longest names at the sides of a matrix, in pixels.
 LABEL = 100
 LONGEST = 1 << 53
 PATH, DIGITS = re.compile(r"<path [^>]*>"), re.compile(r"(\d\.\d)\d{2,}")
@@ -46,14 +46,14 @@ AXIS = {"title": None, "labelColor": "var(--quiet)", "labelFontSize": 12}
 
 
 class Series(NamedTuple):
-    """What a colour means; `colour` is a variable of the page's style."""
+    """The meaning of a colour. `colour` is a CSS variable of the page."""
 
     name: str
     colour: str
 
 
 class Spanning(Protocol):
-    """From when to when a bar of a timeline is."""
+    """The span of time of a bar in a timeline."""
 
     @property
     def start(self) -> datetime: ...
@@ -62,7 +62,7 @@ class Spanning(Protocol):
 
 
 class Bar(NamedTuple):
-    """A row of a bar chart: what it is, its value in words, and the number of each series."""
+    """A row of a bar chart: its label, its value in words, and the number of each series."""
 
     label: str
     value: str
@@ -70,7 +70,7 @@ class Bar(NamedTuple):
 
 
 def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
-    """Horizontal bars, each under its label and its value; as SVG, in each of `WIDTHS`."""
+    """Draws horizontal bars, each under its label and value, as SVG in each of `WIDTHS`."""
     rows = rows[:MOST_BARS]
     texts = [{"row": at, "label": row.label, "value": row.value} for at, row in enumerate(rows)]
     parts = [part for at, row in enumerate(rows) for part in _parts({"row": at}, row.numbers, series)]
@@ -91,7 +91,7 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
         }
         label = words("label", "left", 0, width - of_value - 8, "var(--ink)")
         value = words("value", "right", "width", of_value, "var(--quiet)")
-        # A letter such as Arial's `w` reaches a little to the left of where its text begins.
+        # Letters such as Arial's `w` extend slightly to the left of their text.
         return {"width": width, "height": {"step": ROW_HEIGHT}, "padding": {"left": 1, "right": 1}, "layer": [bar, label, value]}
 
     return _draw(spec)
@@ -100,9 +100,9 @@ def bars(rows: Sequence[Bar], series: Sequence[Series]) -> list[str]:
 def timeline(
     spans: Sequence[Spanning], numbers: Sequence[Sequence[int]], series: Sequence[Series], ticks: str
 ) -> list[str]:
-    """A bar for each span of time, of as many parts as there are series; as SVG, in each of `WIDTHS`.
+    """Draws a bar for each span of time, with a part for each series, as SVG in each of `WIDTHS`.
 
-    `ticks` is the form of all times on the axis, as `strftime` has it.
+    `ticks` is the `strftime` format of times on the axis.
     """
     parts = [
         part
@@ -113,7 +113,7 @@ def timeline(
     most = max(map(sum, numbers), default=0)
     unit, short = next((size, name) for size, name in SHORT_NUMBERS if most > LONG_NUMBER and most >= size or size == 1)
     label = f"format(datum.value / {unit}, ',.4~f') + (datum.value ? '{short}' : '')" if most < HUGE_NUMBER else "format(datum.value, '.3~e')"
-    # Nothing happens half a time.
+    # Counts are integers, so small axes have only integer ticks.
     ticks_of_numbers = {"values": list(range(most + 1))} if most < TICKS else {"tickCount": TICKS}
 
     def spec(width: int) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def timeline(
         return {
             "width": width,
             "height": 190,
-            # Where neither font is there, another may be wider.
+            # If neither font is installed, another one might be wider.
             "padding": {"left": 8, "right": 24, "top": 6, "bottom": 4},
             "data": {"values": parts},
             "mark": {"type": "rect", "xOffset": 0.5, "x2Offset": -0.5},
@@ -139,18 +139,20 @@ def timeline(
 
 
 def lanes(rows: Sequence[Bar], spans: Sequence[Spanning], series: Series, ticks: str) -> list[str]:
-    """A timeline for each row, under its label and its value; its numbers are those of the spans, each row on a scale of its own. As SVG, in each of `WIDTHS`."""
+    """Draws a timeline for each row, under its label and value, as SVG in each of `WIDTHS`. Its numbers are those of the spans, and
+    each row has its own scale.
+    """
     rows = rows[:MOST_BARS]
     height = ROW_HEIGHT * len(rows)
     texts = [{"y": ROW_HEIGHT * at + ROW_HEIGHT - LANE - 2, "label": row.label, "value": row.value} for at, row in enumerate(rows)]
-    # One outline for each row: a mark for each span would make the page much longer.
+    # One outline for each row, because a mark for each span would make the page much longer.
     starts = [_utc(time) for time in (*(span.start for span in spans), spans[-1].end)]
     outlines = [
         {"row": at, "time": start, "y": ROW_HEIGHT * (at + 1) - (max(2, LANE * count / max(row.numbers)) if count else 0), "bottom": ROW_HEIGHT * (at + 1)}
         for at, row in enumerate(rows)
         for start, count in zip(starts, (*row.numbers, 0))
     ]
-    # In pixels, from above.
+    # In pixels from the top.
     down = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": [0, height], "range": [0, height], "nice": False}}
 
     def words(field: str, align: str, x: int | str, limit: float, colour: str) -> dict[str, Any]:
@@ -173,11 +175,11 @@ def lanes(rows: Sequence[Bar], spans: Sequence[Spanning], series: Series, ticks:
 
 
 def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[int, int, Series]], series: Sequence[Series]) -> list[str]:
-    """A cell for each row and column that have one, in the colour of its series; as SVG, in each of `WIDTHS`."""
+    """Draws cells at rows and columns, in the colours of their series, as SVG in each of `WIDTHS`."""
     found = [{"row": row, "column": column, "series": of.name} for row, column, of in cells]
 
     def axis(names: Sequence[str], limit: int, angle: int) -> dict[str, Any]:
-        # By number: two names may be alike once they are cut. A name of a log is a JSON string in the expression, so it can't be code.
+        # By number, because two names can be equal once they are cut. Names are JSON strings in the expression, so they can't be code.
         words = {**AXIS, "labelAngle": angle, "labelLimit": limit, "labelExpr": f"{json.dumps(names)}[datum.value]", "domain": False, "ticks": False}
         return {"type": "ordinal", "scale": {"domain": list(range(len(names))), "paddingInner": 0.15}, "axis": words}
 
@@ -185,7 +187,7 @@ def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[in
         return {
             "width": width,
             "height": {"step": CELL},
-            # Where neither font is there, another may be wider.
+            # If neither font is installed, another one might be wider.
             "padding": {"left": 24, "right": 8, "top": 1, "bottom": 20},
             "data": {"values": found},
             "mark": {"type": "rect"},
@@ -197,7 +199,7 @@ def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[in
 
 def _time(spans: Sequence[Spanning], ticks: str, width: int) -> dict[str, Any]:
     """An axis of times, on a chart of this width."""
-    # Where hours are not written, ticks between days would look like the day before.
+    # Without hours in the format, ticks between days would repeat the day.
     days = (spans[-1].end - spans[0].start).days
     is_by_day = "%d" in ticks and "%H" not in ticks
     count = {"interval": "day", "step": max(1, ceil(days * 70 / width))} if is_by_day and days < 28 else width // 110
@@ -207,7 +209,7 @@ def _time(spans: Sequence[Spanning], ticks: str, width: int) -> dict[str, Any]:
 
 def _parts(where: dict[str, Any], numbers: Sequence[int], series: Sequence[Series]) -> list[dict[str, Any]]:
     """The parts of a bar, one after the other."""
-    # JSON's readers know no integers beyond 64 bits; a bar's length needs none.
+    # JSON readers don't support integers beyond 64 bits, and a bar's length doesn't need them.
     ends = [0, *(end if end < LONGEST else float(end) for end in accumulate(numbers))]
     return [{**where, "from": start, "to": end, "series": of.name} for start, end, of in zip(ends, ends[1:], series)]
 
@@ -225,8 +227,8 @@ def _draw(spec: Callable[[int], dict[str, Any]]) -> list[str]:
     drawn = []
     for name, width in WIDTHS.items():
         svg = vl_convert.vegalite_to_svg({**CHART, **spec(width)}, vl_version=VERSION)
-        # A tenth of a pixel is exact enough. Only outlines are looked at: `<` can't be in a text.
+        # A tenth of a pixel is exact enough. The pattern matches only outlines, because `<` is escaped in text.
         svg = PATH.sub(lambda path: DIGITS.sub(lambda number: number[1], path[0]), svg)
-        # The page's style decides which of them is seen, and the page says what it shows.
+        # The page's style decides which drawing is visible, and the page describes it.
         drawn.append(svg.replace('class="marks"', f'class="{name}" aria-hidden="true"', 1))
     return drawn

@@ -1,4 +1,4 @@
-"""The engine's decisions of a log, counted."""
+"""Counts the engine's decisions for a log."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ KEYS = Outcome._fields[: Outcome._fields.index("calls")]
 
 
 class Counted:
-    """What is counted of a log, part by part."""
+    """The counters of a report, fed part by part."""
 
     def __init__(self, policy: Policy, has_base: bool) -> None:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
         self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
-        # These are denied before anybody looks at their token, which they do not have, or which is of no known kind.
+        # Malformed calls are denied before their token is checked, so their reason is not `no_token` or `invalid_token`.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
 
@@ -93,16 +93,16 @@ class Counted:
                 waiting.drop()
 
     def end(self) -> None:
-        """There are no more parts."""
+        """Finishes counting after the last part."""
         for waiting in self._waiting:
             waiting.give()
 
     def state(self) -> list[dict[str, Any]]:
-        """What was counted, as plain data."""
+        """The counts as plain data."""
         return [state_of(counter) for counter in self._counters()]
 
     def restore(self, state: list[dict[str, Any]]) -> None:
-        """Goes on from there."""
+        """Restores the counts."""
         for counter, of in zip(self._counters(), state):
             restore(counter, of)
 
@@ -111,7 +111,9 @@ class Counted:
 
 
 def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None) -> Figures:
-    """Counts the decisions of a log; `base` is the policy that the log compares with, `resume` where it is kept how far that has come, `events` writes each decision."""
+    """Counts the decisions for a log. `base` is the policy to compare with, `resume` stores the progress, and `events` writes each
+    decision.
+    """
     counted = Counted(policy, base is not None)
     if resume is not None and (state := resume.load()) is not None:
         log.restore(state["log"])
@@ -160,7 +162,7 @@ def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
 
 
 class CallerCounts:
-    """The calls of callers; of too many callers, of those with most denials."""
+    """Counts the calls of callers. If there are too many callers, those with the most denials are kept."""
 
     def __init__(self) -> None:
         self.denials = Heavy()
@@ -187,14 +189,14 @@ class CallerCounts:
                 self.by_route.add((caller, location, scope, reason), calls)
 
     def calls_of(self, caller: bytes | None) -> int | None:
-        """How many calls a caller has, or all that name none; None where that is not exact."""
+        """The number of calls of a caller, or of all calls without a caller; None if it isn't exact."""
         if caller is None:
             return self.without
         entry = self.denials.get(caller)
         return entry.count + entry.parts[None] if entry is not None and entry.is_exact else None
 
     def denial_rows(self) -> Rows[CallerDenial]:
-        """Who was denied what, most often first."""
+        """The denials by caller, route and scope. The most frequent come first."""
         rows = [
             CallerDenial(_text(caller), route, scope, Reason(reason), entry.count, entry.is_exact)
             for (caller, route, scope, reason), entry in self.by_route
@@ -202,7 +204,7 @@ class CallerCounts:
         return Rows(CallerDenial, sorted(rows, key=lambda row: (-row.denied, row.caller, row.route or "", row.scope or "", row.reason.number)))
 
     def rows(self, has_statuses: bool) -> Rows[CallerCount]:
-        """The callers, first who was denied most."""
+        """The callers. Those with the most denials come first."""
         rows = []
         for caller, entry in self.denials:
             allowed = entry.parts[None]
@@ -236,7 +238,7 @@ def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
     by_route: defaultdict[tuple[str | None, str | None], list[Outcome]] = defaultdict(list)
     scopes = {str(route): route.scope for route in policy.routes()}
     for outcome in outcomes:
-        # A call without a valid token is one of the route that it is about.
+        # A call without a valid token counts for the route that it asked for.
         route = outcome.route or outcome.about
         by_route[route, outcome.scope or scopes.get(route or "")].append(outcome)
     rows = []
@@ -287,13 +289,13 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:
-    """The reason with the most calls; of several, the one that is tried first."""
+    """The reason with the most calls; if several have the most, the one that is tried first."""
     found = {reason: calls for reason, calls in reasons.items() if calls}
     return min(found, key=lambda reason: (-found[reason], reason.number), default=None)
 
 
 def texts(names: Any) -> Any:
-    """A column of names as texts."""
+    """A column of names as strings."""
     try:
         return names.cast(pa.string())
     except pa.ArrowInvalid:
@@ -301,5 +303,5 @@ def texts(names: Any) -> Any:
 
 
 def _text(name: bytes) -> str:
-    """A name as text; bytes that are none are written out."""
+    """A name as a string. Bytes that aren't UTF-8 are escaped."""
     return name.decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What a report says of a log, in figures."""
+"""The figures of a report, as named tuples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .spans import Span, Unit
 
 
 class Outcome(NamedTuple):
-    """Calls that were decided alike, and the method and target of the first of them, without its query."""
+    """Calls with the same decision, and the method and target (without its query) of the first one."""
 
     decision: Effect
     reason: Reason
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 class ReasonCount(NamedTuple):
-    """The calls of a reason."""
+    """The calls with a reason."""
 
     reason: Reason
     decision: Effect
@@ -43,8 +43,8 @@ class ReasonCount(NamedTuple):
 
 
 class RouteCount(NamedTuple):
-    """The calls of a route, and why most of its denials were; `route` is None for calls that reached none, and a path alone where the policy does not
-    declare their method for it.
+    """The calls of a route, and the main reason of its denials. `route` is None for calls that reached no route, and a path
+    without a method if the policy doesn't declare the method for it.
     """
 
     route: str | None
@@ -55,7 +55,9 @@ class RouteCount(NamedTuple):
 
 
 class ProbedRoute(NamedTuple):
-    """A route that was called without a valid token; a path alone for calls by methods that the policy does not declare for it."""
+    """A route that was called without a valid token. `route` is a path without a method if the policy doesn't declare the method
+    for it.
+    """
 
     route: str
     calls: int
@@ -64,7 +66,7 @@ class ProbedRoute(NamedTuple):
 
 
 class MissingScope(NamedTuple):
-    """A scope that denied calls lacked, and the routes that they called."""
+    """A scope that denied calls lacked, and their routes."""
 
     scope: str
     calls: int
@@ -72,7 +74,7 @@ class MissingScope(NamedTuple):
 
 
 class UnknownScope(NamedTuple):
-    """A scope that tokens carried and the policy does not have; the calls are a lower bound where they are not exact."""
+    """A scope in valid tokens that the policy doesn't have. `granted` counts calls; a lower bound unless `is_exact`."""
 
     scope: str
     granted: int
@@ -80,7 +82,7 @@ class UnknownScope(NamedTuple):
 
 
 class UnknownScopeBy(NamedTuple):
-    """A scope that a caller's tokens carried in `granted` calls and the policy does not have; a lower bound where it is not exact."""
+    """A scope in a caller's valid tokens that the policy doesn't have. `granted` counts calls; a lower bound unless `is_exact`."""
 
     caller: str
     scope: str
@@ -89,7 +91,7 @@ class UnknownScopeBy(NamedTuple):
 
 
 class CallerScope(NamedTuple):
-    """A scope of the policy that a caller's tokens carried in `granted` calls, of which `used` were allowed because of it."""
+    """A scope of the policy in a caller's tokens. `granted` counts calls that had it, and `used` those that it allowed."""
 
     caller: str
     scope: str
@@ -98,9 +100,10 @@ class CallerScope(NamedTuple):
 
 
 class CallerCount(NamedTuple):
-    """A caller's calls, and why most of the denials were; both are lower bounds where they are not exact.
+    """The calls of a caller, and the main reason of its denials. The numbers are lower bounds unless `is_exact`.
 
-    Denied is by this policy: of these calls, the server served `served_though_denied`, which is None where the log has no statuses.
+    `denied` counts denials by this policy. Of these calls, the server served `served_though_denied`; None if the log has no
+    statuses.
     """
 
     caller: str
@@ -112,7 +115,7 @@ class CallerCount(NamedTuple):
 
 
 class CallerDenial(NamedTuple):
-    """The denied calls of a caller to a route, and the scope that it takes; a lower bound where it is not exact."""
+    """The denied calls of a caller to a route, and the scope of the route. `denied` is a lower bound unless `is_exact`."""
 
     caller: str
     route: str | None
@@ -123,8 +126,9 @@ class CallerDenial(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Calls that another policy decides otherwise, `before` by that one and `after` by this one, and the method and target of the first of them, without its query;
-    if one of the policies finds it malformed, with the detail.
+    """Calls that another policy decides differently: `before` is its decision, and `after` is the decision of this policy.
+    `method`, `target` (without its query) and `detail` are those of the first call; `detail` is set if it is malformed under
+    one of the policies.
     """
 
     before: str
@@ -137,10 +141,10 @@ class Change(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs from the decisions of another policy, whose digest is `base`; first what differs most often.
+    """The differences from the decisions of another policy, whose digest is `base`. The most frequent come first.
 
-    This policy allows `newly_allowed` calls that the other one denies, and denies `newly_denied` calls that it allows. Both allow
-    `otherwise_charged` calls with other orbs, and deny `otherwise_denied` calls for another reason.
+    This policy allows `newly_allowed` calls that the other one denies, and denies `newly_denied` calls that the other one
+    allows. Both allow `otherwise_charged` calls with different orbs, and deny `otherwise_denied` calls for different reasons.
     """
 
     base: str
@@ -153,19 +157,21 @@ class Changes(NamedTuple):
 
     @property
     def calls(self) -> int:
-        """How many calls are decided otherwise."""
+        """The number of calls that are decided differently."""
         return sum(change.calls for change in self.rows)
 
 
 class UnreadRow(NamedTuple):
-    """A row that could not be read; rows are counted from 1."""
+    """An unreadable row, counted from 1, and its error."""
 
     row: int
     why: str
 
 
 class UnreadRows(NamedTuple):
-    """Rows that could not be read for one reason, in which `…` is what differs: the first of them, counted from 1, and what is wrong with the very first."""
+    """Unreadable rows with the same reason, in which `…` replaces the parts that differ. `first` has the first rows, counted from
+    1, and `why` is the error in the first one.
+    """
 
     reason: str
     rows: int
@@ -174,9 +180,10 @@ class UnreadRows(NamedTuple):
 
 
 class LogFile(NamedTuple):
-    """A file of the log, and the SHA-256 of the whole file; None where it was not read to its end.
+    """A file of the log, and the SHA-256 of the whole file; None if it wasn't read to its end.
 
-    Rows are numbered over all files, in the order in which they were read: `first_row` and `last_row` are those of this file, None where none was read.
+    Rows are numbered across all files, in the order in which they were read. `first_row` and `last_row` are those of this
+    file; None if no row of it was read.
     """
 
     name: str
@@ -186,7 +193,7 @@ class LogFile(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """The calls by what was decided; each list starts with what there is most of."""
+    """The calls by decision, reason and route. The most frequent come first."""
 
     outcomes: Rows[Outcome]
     reasons: Rows[ReasonCount]
@@ -194,8 +201,8 @@ class Decisions(NamedTuple):
 
 
 class Denials(NamedTuple):
-    """The denied calls by what they have in common, first those that look like something; the most frequent groups where `is_exact` is false. And
-    when the callers with most denials were denied, in the spans of `times`.
+    """The denied calls by caller and pattern. Flagged callers come first. Unless `is_exact`, only the most frequent groups are
+    listed. `times` has the denials of the callers with the most denials, by span of time.
     """
 
     groups: Rows[Denied]
@@ -204,9 +211,9 @@ class Denials(NamedTuple):
 
 
 class Scopes(NamedTuple):
-    """The scopes of the policy that valid tokens carried, of all calls and of each caller, and those that denied calls lacked.
+    """The scopes of the policy in valid tokens, for all calls and for each caller, and the scopes that denied calls lacked.
 
-    `by_caller` has the callers whose every call was counted; `by_caller_is_exact` tells whether that is all of them.
+    `by_caller` covers the callers whose calls were all counted, and `by_caller_is_exact` states whether these are all callers.
     """
 
     granted: Rows[ScopeUse]
@@ -216,7 +223,7 @@ class Scopes(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """The scopes that valid tokens carried and the policy does not have. There are `different` ones, at least so many if `is_exact` is false."""
+    """The scopes in valid tokens that the policy doesn't have. `different` is their number; a lower bound unless `is_exact`."""
 
     scopes: Rows[UnknownScope]
     by_caller: Rows[UnknownScopeBy]
@@ -228,8 +235,8 @@ class Unknown(NamedTuple):
 class Unauthenticated(NamedTuple):
     """The calls without a valid token.
 
-    `malformed_without_token` calls have no token, `malformed_with_invalid_token` calls one of no known kind, and both are denied for what is wrong with them
-    before that: their reason is `malformed_request`.
+    `malformed_without_token` calls have no token, and `malformed_with_invalid_token` calls have a token of unknown kind. Their
+    reason is `malformed_request`, because that is checked first.
     """
 
     routes: Rows[ProbedRoute]
@@ -238,7 +245,9 @@ class Unauthenticated(NamedTuple):
 
 
 class Callers(NamedTuple):
-    """The callers, first those with most denials. There are `different` ones, at least so many if `is_exact` is false. `without` calls name none."""
+    """The callers. Those with the most denials come first. `different` is their number; a lower bound unless `is_exact`.
+    `without` calls name no caller.
+    """
 
     counts: Rows[CallerCount]
     denials: Rows[CallerDenial]
@@ -248,10 +257,10 @@ class Callers(NamedTuple):
 
 
 class CallTimes(NamedTuple):
-    """When calls were made, from `first` to `last`, in `spans` of a `unit`, the first one first.
+    """The calls from `first` to `last`, in `spans` of a `unit`, in order.
 
-    These are all calls but those of `outlying`: few at each end of the log, at times that are farther from all others than those are from each other.
-    With `has_days_alone`, some times are days without a time of day.
+    Calls in `outlying` are left out: a few at each end of the log whose times are farther from all others than the others are
+    from each other. With `has_days_alone`, some times are dates without a time of day.
     """
 
     spans: Rows[Span]
@@ -263,7 +272,7 @@ class CallTimes(NamedTuple):
 
 
 class LogFigures(NamedTuple):
-    """How the log was read, and the rows and times of it that could not be."""
+    """The options for reading the log, and its unreadable rows and times."""
 
     format: str
     arguments: dict[str, object]
@@ -277,8 +286,8 @@ class LogFigures(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Something in a log that needs attention: how severe it is, a code for its kind, how many calls, callers or other things are affected (a lower bound
-    if it isn't exact), a sentence about it, what to do next, and the section of the page that has the details.
+    """A problem in a log: its level, a code for its kind, the number of affected calls, callers or other items (a lower bound
+    unless `is_exact`), a sentence, the next step, and the section of the page with the details.
     """
 
     level: str
@@ -291,10 +300,10 @@ class Finding(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What the page is made of, by the section that shows it.
+    """The figures of the page, by section.
 
-    A log may have more callers and unknown scopes than can be told apart: then the lists have those with most denials or calls, and the numbers of all are
-    lower bounds.
+    If a log has too many callers or unknown scopes to count each, the lists have those with the most denials or calls, and the
+    totals are lower bounds.
     """
 
     decisions: Decisions
@@ -313,82 +322,84 @@ class Figures(NamedTuple):
 
     @property
     def calls(self) -> int:
-        """How many calls the log has."""
+        """The number of calls."""
         return sum(outcome.calls for outcome in self.decisions.outcomes)
 
     @property
     def allowed(self) -> int:
-        """How many were allowed."""
+        """The number of allowed calls."""
         return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.decision == Effect.ALLOW)
 
     @property
     def denied(self) -> int:
-        """How many were denied."""
+        """The number of denied calls."""
         return self.calls - self.allowed
 
     @property
     def denied_for(self) -> Rows[ReasonCount]:
-        """The reasons of the denied calls, which add up to all of them."""
+        """The reasons of the denied calls, which add up to `denied`."""
         return self.decisions.reasons.where(lambda row: row.decision == Effect.DENY)
 
     @property
     def tokenless(self) -> int:
-        """How many were denied because they have no valid token."""
+        """The number of calls that were denied because they have no valid token."""
         return sum(row.calls for row in self.decisions.reasons if row.reason in (Reason.NO_TOKEN, Reason.INVALID_TOKEN))
 
     @property
     def without_token(self) -> int:
-        """How many have no token, also where they were denied because they are malformed."""
+        """The number of calls without a token, including malformed calls."""
         return self.unauthenticated.malformed_without_token + sum(row.calls for row in self.decisions.reasons if row.reason == Reason.NO_TOKEN)
 
     @property
     def with_invalid_token(self) -> int:
-        """How many have a token of no known kind, also where they were denied because they are malformed."""
+        """The number of calls with a token of unknown kind, including malformed calls."""
         return self.unauthenticated.malformed_with_invalid_token + sum(row.calls for row in self.decisions.reasons if row.reason == Reason.INVALID_TOKEN)
 
     @property
     def consuming(self) -> int:
-        """How many consumed orbs."""
+        """The number of calls that consume orbs."""
         return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.consumes)
 
     @property
     def bonus_allowed(self) -> int:
-        """How many might consume bonus orbs."""
+        """The number of calls that might consume bonus orbs."""
         return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.bonus_allowed)
 
     @property
     def amount(self) -> int:
-        """The orbs consumed where the policy states an amount."""
+        """The consumed orbs for which the policy states an amount."""
         return sum(outcome.calls * (outcome.amount or 0) for outcome in self.decisions.outcomes)
 
     @property
     def without_amount(self) -> int:
-        """How many calls consumed orbs, and the policy does not state how many."""
+        """The number of calls that consume orbs without a stated amount."""
         return sum(outcome.calls for outcome in self.decisions.outcomes if outcome.consumes and outcome.amount is None)
 
     @property
     def without_time(self) -> int:
-        """How many calls have no time."""
+        """The number of calls without a time."""
         return self.calls - self.outlying_calls - sum(span.allowed + span.denied for span in self.times.spans)
 
     @property
     def outlying_calls(self) -> int:
-        """How many calls have a time that is far from all others."""
+        """The number of calls whose time is far from all others."""
         return sum(row.calls for row in self.times.outlying)
 
     @property
     def unused(self) -> Rows[ScopeUse]:
-        """The scopes of the policy that were granted and that nobody ever used."""
+        """The scopes of the policy that were granted but never used."""
         return self.scopes.granted.where(lambda use: not use.used)
 
     @property
     def unused_by_caller(self) -> Rows[CallerScope]:
-        """The scopes of the policy that a caller held and never used itself."""
+        """The scopes of the policy that a caller had but never used."""
         return self.scopes.by_caller.where(lambda use: not use.used)
 
     @property
     def needed(self) -> dict[tuple[str | None, str], int]:
-        """In how many denied calls a caller lacked a scope, or a user's token for it: lower bounds where groups of denials are not exact."""
+        """The number of denied calls in which each caller lacked each scope, or a user's token for it; lower bounds if groups of
+        denials aren't exact.
+        """
         found: Counter[tuple[str | None, str]] = Counter()
         for row in self.denials.groups:
             if row.scope is not None:

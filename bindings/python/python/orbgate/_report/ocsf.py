@@ -1,4 +1,4 @@
-"""A log's decisions and a report's findings as events of the Open Cybersecurity Schema Framework, a line of JSON each."""
+"""Writes decisions and findings as JSON Lines events of the Open Cybersecurity Schema Framework."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ ACTIVITIES = {"POST": (1, "Create"), "GET": (2, "Read"), "HEAD": (2, "Read"), "P
 METHODS = ("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE")
 SEVERITIES = {LOW: (2, "Low"), MEDIUM: (3, "Medium"), HIGH: (4, "High")}
 INFORMATIONAL = 1, "Informational"
-# The policy's decision is the action, the server's answer the disposition and the status.
+# The action is the policy's decision. The disposition and the status are the server's response.
 ACTIONS = {Effect.ALLOW.value: (1, "Allowed"), Effect.DENY.value: (2, "Denied")}
 DISPOSITIONS = {SERVED: (1, "Allowed"), REFUSED: (2, "Blocked")}
 STATUSES = {SERVED: (1, "Success"), REFUSED: (2, "Failure")}
 UNKNOWN = 0, "Unknown"
 KINDS = {TokenKind.USER.value: (1, "User"), TokenKind.ORGANISATION.value: (OTHER, "organisation")}
 OF_MISMATCH = {SERVED_THOUGH_DENIED: SEVERITIES[HIGH], REFUSED_THOUGH_ALLOWED: SEVERITIES[MEDIUM]}
-# An IPv6 address with a zone of any length isn't one there.
+# OCSF limits the length, which an IPv6 zone could exceed.
 LONGEST_ADDRESS = 40
 DECIDED = ("decision", "reason", "detail", "api", "route", "scope", "consumes", "amount", "bonus_allowed", "about")
 CALLED = ("row", "method", "target", "by_scope", "kind", "caller", "served_status")
 
 
 class Events:
-    """Writes events; `written` counts them, `without_time` those of calls without a time, which have 0 for it."""
+    """Writes events. `written` counts them, and `without_time` those of calls without a time, whose time is 0."""
 
     def __init__(self, policy: Policy, file: IO[str]) -> None:
         self.written = self.without_time = 0
@@ -84,7 +84,7 @@ class Events:
         self.written += 1
 
     def _event(self, kind: int, activity: tuple[int, str], severity: tuple[int, str], time: int, **metadata: Any) -> dict[str, Any]:
-        """What all events have."""
+        """The fields of every event."""
         name, category = CLASSES[kind]
         return {
             "class_uid": kind, "class_name": name, "category_uid": kind // 1_000, "category_name": category,
@@ -126,7 +126,7 @@ class Events:
 
     def _finding(self, finding: Finding, found: Figures) -> dict[str, Any]:
         event = self._event(DETECTION_FINDING, (1, "Create"), SEVERITIES[finding.level], _milliseconds(found.times.last))
-        # The same finding of the same log and policy is the same.
+        # The same finding for the same log and policy has the same id.
         named = "\0".join([finding.kind, self._policy["uid"], *(file.sha256 or file.name for file in found.log.files)])
         seen = {"first_seen_time": _milliseconds(found.times.first), "last_seen_time": _milliseconds(found.times.last)} if found.times.first is not None else {}
         event |= {
@@ -140,7 +140,7 @@ class Events:
 
 @contextmanager
 def writing(path: str | os.PathLike[str], policy: Policy) -> Iterator[Events]:
-    """Events that are written to a file, which is there once it is whole."""
+    """Writes events to a file, which appears once it is complete."""
     with whole(path) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
         yield Events(policy, file)
 

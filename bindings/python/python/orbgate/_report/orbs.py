@@ -1,4 +1,4 @@
-"""What calls consume, by route, scope, caller and time; and what another policy would have charged for the same calls."""
+"""Counts the orbs that calls consume by route, scope, caller and time, under this policy and another one."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ PARAMETER = re.compile(r"\{[^/]*\}")
 
 
 class Charged(NamedTuple):
-    """Calls that consume orbs: how many, the orbs that the policy states for them, and for how many it states no amount.
+    """Calls that consume orbs: their number, the orbs that the policy states for them, and the number of calls without a stated
+    amount.
 
-    Then the same of the calls that the server served, of those that it refused, and of the others, which it redirected or whose status is missing or
-    can mean both: these three add up to the first. And the same of the other policy; None if there is none.
+    The fields `served_*`, `refused_*` and `unknown_*` split these by the server's response, and add up to the total. A call is
+    unknown if it was redirected, or if its status is missing or unclear. The fields `base_*` are for the other policy; None
+    without one.
     """
 
     calls: int
@@ -47,9 +49,10 @@ class Charged(NamedTuple):
 
 
 class RouteOrbs(NamedTuple):
-    """What the calls of a route consume; `route` is None for calls that ask by scope. The other fields are those of `Charged`.
+    """The orbs of a route. `route` is None for decisions by scope. The other fields are those of `Charged`.
 
-    Route and scope are as the policy has them. The other policy's route is the same one where only the names of parameters or the scope differ.
+    `route` and `scope` are those of this policy. Routes of the other policy are the same if only the names of parameters or the
+    scope differ.
     """
 
     route: str | None
@@ -72,7 +75,7 @@ class RouteOrbs(NamedTuple):
 
 
 class ScopeOrbs(NamedTuple):
-    """What the calls of a scope consume, as in `Charged`."""
+    """The orbs of a scope. The other fields are those of `Charged`."""
 
     scope: str | None
     calls: int
@@ -93,7 +96,9 @@ class ScopeOrbs(NamedTuple):
 
 
 class CallerOrbs(NamedTuple):
-    """What the calls of a caller consume, as in `Charged`; lower bounds where they are not exact. None are the calls that name nobody."""
+    """The orbs of a caller; None for calls that name no caller. The other fields are those of `Charged`, and lower bounds unless
+    `is_exact`.
+    """
 
     caller: str | None
     calls: int
@@ -115,7 +120,7 @@ class CallerOrbs(NamedTuple):
 
 
 class SpanOrbs(NamedTuple):
-    """What the calls from `start` on and before `end` consume, as in `Charged`."""
+    """The orbs of the calls from `start` to before `end`. The other fields are those of `Charged`."""
 
     start: datetime
     end: datetime
@@ -137,7 +142,9 @@ class SpanOrbs(NamedTuple):
 
 
 class AnsweredOrbs(NamedTuple):
-    """What calls consume by what the server's status says of them, `served`, `redirected`, `refused` or `unclear`; the other fields are those of `Charged`."""
+    """The orbs of calls by the server's response: `served`, `redirected`, `refused` or `unclear`. The other fields are those of
+    `Charged`.
+    """
 
     served: str
     calls: int
@@ -146,9 +153,9 @@ class AnsweredOrbs(NamedTuple):
 
 
 class Orbs(NamedTuple):
-    """What a log consumes; each list starts with what the policy states most for, `times` with the first.
+    """The orbs of a log. Rows with the most stated orbs come first; `times` is in order.
 
-    Of the calls that consume orbs, `without_time` have no time, and so are not in `times`. `answered` has those that have a status.
+    `without_time` calls that consume orbs have no time, so they aren't in `times`. `answered` covers calls with a status.
     """
 
     total: Charged
@@ -162,7 +169,7 @@ class Orbs(NamedTuple):
 
 
 class OrbCounts:
-    """Counts what calls consume, under the policy and under the other one."""
+    """Counts the orbs of calls under the policy and the other one."""
 
     def __init__(self, has_base: bool) -> None:
         self.callers = Heavy()
@@ -177,7 +184,7 @@ class OrbCounts:
             columns = {name: decided[name] for name in ("route", "scope", "amount")}
             columns |= {name: part.calls[name] for name in ("caller", "time")}
             columns["is_base"] = pa.repeat(pa.scalar(is_base), decided.num_rows)
-            # What the server made of a call under this policy says nothing of the other one.
+            # The server's responses apply only to this policy.
             status = part.calls["served_status"]
             columns["answer"] = pa.nulls(len(status), pa.string()) if is_base else served(status, pa.repeat(True, len(status)))
             found = pa.table(columns).filter(decided["consumes"])
@@ -188,10 +195,10 @@ class OrbCounts:
             self.by_caller.add(found)
 
     def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
-        """What was counted; times in the spans of the page."""
+        """The figures, with times in the spans of the page."""
         locations = list(self._locations.rows())
         routes = self._sums(((_shape(row["route"]), row["scope"] if row["route"] is None else None), row) for row in locations)
-        # As the policy writes them; those that consume only under the other one as that writes them.
+        # This policy's names; the other policy's for routes that consume orbs only there.
         names = {_shape(row["route"]): (row["route"], row["scope"]) for row in sorted(locations, key=lambda row: not row["is_base"])}
         by_route = []
         for (shape, scope), of in routes.items():
@@ -232,7 +239,7 @@ class OrbCounts:
         return {key: self._sum(of) for key, of in grouped.items()}
 
     def _sum(self, rows: Iterable[dict[str, Any]]) -> Charged:
-        """In Python's integers: a sum of orbs may have more than 64 bits."""
+        """Sums in Python's integers, because a sum of orbs can have more than 64 bits."""
         sums = {of: [0, 0, 0] for of in (False, True, SERVED, REFUSED, UNCLEAR)}
         for row in rows:
             answer = row["answer"] if row["answer"] in (SERVED, REFUSED) else UNCLEAR
@@ -245,10 +252,10 @@ class OrbCounts:
 
 
 def _shape(route: str | None) -> str | None:
-    """A route without the names of its parameters, which decide nothing: two policies may name them differently."""
+    """A route without the names of its parameters, which two policies can name differently."""
     return None if route is None else PARAMETER.sub("{}", route)
 
 
 def _most(row: Any) -> tuple[Any, ...]:
-    """What is stated most first, then most calls, then by name."""
+    """A sort key: most stated orbs, then most calls, then by name."""
     return -row.orbs, -row.calls, -(row.base_orbs or 0), -(row.base_calls or 0), tuple(str(name) for name in row[: row._fields.index("calls")])

@@ -1,4 +1,4 @@
-"""The properties of a file, proved or refuted."""
+"""Proves the properties of a test file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Properties(NamedTuple):
-    """The properties of a file, in its order: `text` is all of it, `rows` say what was found."""
+    """The properties of a file. `text` is the file, and `rows` has the result for each property, in order."""
 
     file: str
     text: bytes
@@ -28,7 +28,7 @@ class Properties(NamedTuple):
 
     @property
     def failed(self) -> Rows[PropertyResult]:
-        """Those that do not hold, or say nothing about the policy."""
+        """The properties that don't hold, or don't apply to the policy."""
         return self.rows.where(lambda row: not row.holds)
 
 
@@ -39,7 +39,7 @@ def properties_of(policy: Policy, path: str | os.PathLike[str]) -> Properties:
 
 
 def prove(policy: Policy, file: str, text: bytes) -> Properties:
-    """The same of a file's text. Without any property nothing would be proved, so that is an error of the file, too."""
+    """Proves or refutes the properties in a file's text. A file without properties is an error."""
     try:
         rows = policy.properties(text)
     except PolicyError as error:

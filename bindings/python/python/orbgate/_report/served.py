@@ -1,4 +1,4 @@
-"""The calls of a log by what its server answered, against what the policy decides."""
+"""Compares the server's responses in a log with the policy's decisions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .._terms import Detail, Effect, Reason
 if TYPE_CHECKING:
     from .spans import Unit
 
-# Up to how many callers are counted of each location, and how many are named.
+# The most callers that are counted for each location, and the most that are named.
 CALLERS = 1_000
 NAMED = 4
 LOCATION = ("what", "served_status", "reason", "detail", "position", "scope")
 
 
 class ServedCount(NamedTuple):
-    """Calls by what the server's status says, `served`, `redirected`, `refused` or `unclear`, and by the policy's decision."""
+    """Calls by the server's response (`served`, `redirected`, `refused` or `unclear`) and the policy's decision."""
 
     served: str
     decision: Effect
@@ -36,11 +36,11 @@ class ServedCount(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """Calls that the server served though the policy denies them, or refused though it allows them; and the first of them.
+    """Calls that the server served although the policy denies them, or refused although it allows them.
 
-    `row` is its number in the log, counted from 1; `caller`, `method` and `target` are those of this first call alone, without its query. `callers`
-    says how many different callers the calls name, at most 1,000; `first_callers` are the first four of them. `without_caller` calls name none.
-    The earliest of them came at `first`, the latest at `last`; None if none has a time.
+    `row` (counted from 1), `caller`, `method` and `target` (without its query) are those of the first call. `callers` is the
+    number of distinct callers, at most 1,000, and `first_callers` has the first four. `without_caller` calls name no caller.
+    `first` is the earliest and `last` the latest time; None if no call has a time.
     """
 
     what: str
@@ -62,7 +62,7 @@ class Mismatch(NamedTuple):
 
 
 class MismatchedCaller(NamedTuple):
-    """A caller's calls of both kinds; lower bounds where they are not exact. None are the calls that name nobody."""
+    """The mismatches of a caller; lower bounds unless `is_exact`. `caller` is None for calls that name no caller."""
 
     caller: str | None
     served_though_denied: int
@@ -71,7 +71,7 @@ class MismatchedCaller(NamedTuple):
 
 
 class MismatchedSpan(NamedTuple):
-    """The calls of both kinds from `start` on."""
+    """The mismatches in the span of time that begins at `start`."""
 
     start: datetime
     served_though_denied: int
@@ -79,7 +79,7 @@ class MismatchedSpan(NamedTuple):
 
 
 class Served(NamedTuple):
-    """What a log's own statuses say against the decisions. Calls without a status are not judged."""
+    """The server's responses compared with the decisions. Calls without a status are left out."""
 
     counts: Rows[ServedCount]
     mismatches: Rows[Mismatch]
@@ -89,16 +89,16 @@ class Served(NamedTuple):
 
     @property
     def calls(self) -> int:
-        """How many calls have a status."""
+        """The number of calls with a status."""
         return sum(row.calls for row in self.counts)
 
     def of(self, what: str) -> int:
-        """How many calls there are of a kind of mismatch."""
+        """The number of calls of a kind of mismatch."""
         return sum(row.calls for row in self.mismatches if row.what == what)
 
     @property
     def redirected(self) -> int:
-        """How many calls the server led elsewhere: to a login, or to another address, which the log does not say."""
+        """The number of calls that the server redirected, for example to a login."""
         return sum(row.calls for row in self.counts if row.served == REDIRECTED)
 
 
@@ -114,7 +114,7 @@ class ServedCounts:
         # In the order of their first calls.
         self._callers: dict[tuple[Any, ...], dict[bytes, None]] = {}
         self._without = 0
-        # Of each location, the calls that name no caller.
+        # The calls without a caller for each location.
         self._unnamed: Counter[tuple[Any, ...]] = Counter()
 
     def add(self, calls: Any, decided: Any) -> None:
@@ -150,7 +150,7 @@ class ServedCounts:
                 seen.update(dict.fromkeys(pc.unique(callers.values).slice(0, CALLERS).to_pylist()))
 
     def figures(self, unit: Unit | None) -> Served:
-        """What was counted; times in the spans of the page."""
+        """The figures, with times in the spans of the page."""
         counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
         positions = ((tuple(row[name] for name in LOCATION), row) for row in self._positions.rows())
         mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(position, {}), self._unnamed[position]) for position, row in positions))

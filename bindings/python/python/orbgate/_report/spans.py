@@ -1,4 +1,4 @@
-"""What happened when: counts by time, in spans that a person reads at a glance."""
+"""Counts calls over time, in spans of readable units."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from .._rows import Rows
 
-# The most spans that a chart has.
+# The most spans in a chart.
 MOST_SPANS = 62
 
 
 class Span(NamedTuple):
-    """The calls from `start` on and before `end`, both in UTC."""
+    """The calls in a span of time, from `start` to before `end`, both in UTC."""
 
     start: datetime
     end: datetime
@@ -22,13 +22,13 @@ class Span(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """How long a span is: in seconds, or in months."""
+    """The length of a span, in seconds or in months."""
 
     name: str
     seconds: int
     months: int = 0
     form: str = "%Y-%m-%d"
-    # How a chart's axis writes it: all ticks alike, and short.
+    # The short format of ticks on a chart's axis.
     ticks: str = "%b %d"
 
     def floor(self, time: datetime) -> datetime:
@@ -45,7 +45,7 @@ class Unit(NamedTuple):
         return start + min(timedelta(seconds=self.seconds), datetime.max - start)
 
     def label(self, start: datetime) -> str:
-        """A span's start, as exact as the spans are long."""
+        """The start of a span, in the precision of the unit."""
         # Not every platform's `%Y` has four digits.
         return start.strftime(self.form.replace("%Y", f"{start.year:04}"))
 
@@ -71,12 +71,12 @@ UNITS = (
 
 
 def unit(first: datetime, last: datetime) -> Unit:
-    """The shortest unit that does not make too many spans from one time to another."""
+    """The shortest unit that doesn't make too many spans between two times."""
     return next(unit for unit in UNITS if len(list(_starts(unit, first, last, MOST_SPANS + 1))) <= MOST_SPANS)
 
 
 def spans(counts: Sequence[dict[str, Any]]) -> tuple[Rows[Span], Unit | None]:
-    """The spans from the first time to the last, also those without calls, and how long they are."""
+    """The spans from the first to the last time, including spans without calls, and their unit."""
     if not counts:
         return Rows(Span), None
     times = [count["time"] for count in counts]

@@ -1,4 +1,4 @@
-"""Which scopes the tokens of a log carried, and which of them its calls used."""
+"""Counts the scopes in a log's tokens, and the scopes that its calls used."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .figures import CallerScope, UnknownScope, UnknownScopeBy
 if TYPE_CHECKING:
     from .._policy import Policy
 
-# How many scopes that the policy does not have are counted each by itself.
+# The most scopes that the policy doesn't have to count separately.
 UNKNOWN_SCOPES = 10_000
-# How many callers have their scopes counted, each caller by itself.
+# The most callers whose scopes are counted separately.
 CALLERS = 10_000
-# A token of another kind is refused, so it was granted nothing.
+# A token of another kind is invalid, so its scopes grant nothing.
 KINDS = pa.array([kind.value.encode() for kind in TokenKind if kind != TokenKind.UNKNOWN], pa.binary())
 USER = pa.array([TokenKind.USER.value.encode()], pa.binary())
-# How many texts of scopes are remembered.
+# The most scope strings in the cache.
 TEXTS = 50_000
-# And how many bytes of them.
+# The most bytes of scope strings in the cache.
 TEXTS_BYTES = 1 << 25
 
 
 class Usage:
-    """How often the scopes of tokens were granted and used: all scopes of the policy, and the most frequent of the others."""
+    """Counts how often tokens had scopes and calls used them: all scopes of the policy, and the most frequent other scopes."""
 
     def __init__(self, policy: Policy) -> None:
         self.unknown = Heavy(UNKNOWN_SCOPES)
@@ -61,22 +61,22 @@ class Usage:
         self.held.add(held.filter(pc.is_valid(held["caller"])))
 
     def rows(self) -> Rows[ScopeUse]:
-        """The scopes of the policy, first what was granted most."""
+        """The scopes of the policy. The most granted come first."""
         uses = (ScopeUse(scope, granted, self._used[scope], in_policy=True) for scope, granted in self._granted.items())
         return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
 
     def unknown_rows(self) -> Rows[UnknownScope]:
-        """The other scopes, first what was granted most."""
+        """The other scopes. The most granted come first."""
         found = self.unknown.first(len(self.unknown))
         return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
 
     def unknown_by_caller(self) -> Rows[UnknownScopeBy]:
-        """The same by caller, first what was granted most."""
+        """The other scopes by caller. The most granted come first."""
         rows = (UnknownScopeBy(caller.decode("utf-8", "backslashreplace"), scope, entry.count, entry.is_exact) for (caller, scope), entry in self.unknown_held)
         return Rows(UnknownScopeBy, sorted(rows, key=lambda row: (-row.granted, row.caller, row.scope)))
 
     def caller_rows(self) -> Rows[CallerScope]:
-        """What each caller held and used, of the callers whose every call was counted."""
+        """The scopes that each caller had and used, for callers whose calls were all counted."""
         rows = []
         for caller, entry in self.callers:
             if entry.is_exact:
@@ -85,7 +85,7 @@ class Usage:
         return Rows(CallerScope, sorted(rows, key=lambda use: (-use.granted, use.caller, use.scope)))
 
     def carried(self, caller: bytes, scope: str, by_user: bool) -> int | None:
-        """In how many calls valid tokens of a caller carried a scope of the policy, or a user's tokens did; None where that is not exact."""
+        """The number of a caller's calls whose valid token, or user token, had a scope of the policy; None if it isn't exact."""
         entry = self.callers.get(caller)
         if entry is None:
             return 0 if self.callers.is_exact else None
@@ -105,7 +105,7 @@ class Usage:
         return sum(scope not in self.unknown for scope in found)
 
     def _new_held(self) -> int:
-        """New callers, and texts with unknown scopes, which any caller may hold."""
+        """The new callers, and unknown scopes, which any caller might have."""
         callers = sum(caller not in self.callers for caller in self.held.different("caller"))
         return callers + sum(len(self._scopes_of(text)[1]) for text in self.held.different("scopes"))
 
@@ -124,7 +124,7 @@ class Usage:
                     parts[intern(row["used"]), True] += row["calls"]
 
     def _scopes_of(self, text: bytes) -> tuple[list[str], list[str]]:
-        """The scopes that a text says, those of the policy and the others."""
+        """The scopes in a scope string: scopes of the policy, and other scopes."""
         found = self._carried.get(text)
         if found is None:
             uses = self._policy.scope_usage([(b"GET", b"/", "user", text)])
@@ -140,5 +140,5 @@ class Usage:
 
 
 def _kept(scope: str) -> str:
-    """An unknown scope as it is shown; no longer one is kept."""
+    """An unknown scope in its display form, which bounds its length."""
     return private.scope(scope)
