@@ -231,7 +231,7 @@ def test_a_decision_says_what_it_is_about(token: Token | None) -> None:
 def test_a_pickle_of_another_built_in_policy_is_refused() -> None:
     from orbgate._policy import _restore
 
-    with pytest.raises(orbgate.OrbgateError, match="another policy"):
+    with pytest.raises(orbgate.OrbgateError, match="the pickled policy has the digest"):
         _restore(Policy, None, "sha256:0")
 
 

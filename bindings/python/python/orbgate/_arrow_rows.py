@@ -1,4 +1,4 @@
-"""Named tuples as a table of Arrow, whose types follow from the tuples' annotations: a table without rows has them, too."""
+"""Converts named tuples to an Arrow table. The annotations determine the types, even for a table without rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ._extras import needs
 
 MOST_INT64 = 2**63 - 1
-# More digits than any sum of 64-bit amounts over a log has.
+# More digits than any sum of 64-bit amounts in a log.
 DIGITS = 38
 
 
@@ -25,7 +25,7 @@ def _column(pa: Any, values: list[Any], hint: str) -> Any:
     hint = hint.removesuffix(" | None")
     if hint == "int" and any(value is not None and abs(value) > MOST_INT64 for value in values):
         return pa.array([None if value is None else _decimal(value) for value in values], pa.decimal128(DIGITS, 0))
-    # All times of answers are in UTC.
+    # All times in results are in UTC.
     time = pa.timestamp("us", "UTC")
     known = {
         "int": pa.int64(),

@@ -115,6 +115,6 @@ class InternalError(OrbgateError, RuntimeError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        return f"an error of orbgate, please report it: {self.args[0]}"
+        return f"internal error in orbgate, please report it: {self.args[0]}"
 
 

@@ -1,4 +1,4 @@
-"""DataFrames of pandas that keep whole numbers and flags where some are missing: pandas alone makes floats and objects of them."""
+"""pandas DataFrames that keep integers and flags if values are missing, instead of converting them to floats and objects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from ._native import DecisionTable
 
-# The nullable types of pandas, for those of Arrow.
+# The nullable pandas types for Arrow types.
 NULLABLE = {"bool": "boolean", "int16": "Int16", "int64": "Int64"}
 
 
 def of_decisions(table: DecisionTable) -> pandas.DataFrame:
-    """Decisions, with codes as categories."""
+    """Converts decisions to a DataFrame, with codes as categories."""
     import pandas
 
     types = {name: pandas.api.types.pandas_dtype(nullable) for name, nullable in NULLABLE.items()}
@@ -25,7 +25,7 @@ def of_decisions(table: DecisionTable) -> pandas.DataFrame:
 
 
 def of_rows(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pandas.DataFrame:
-    """Named tuples, column by column."""
+    """Converts named tuples to a DataFrame."""
     import pandas
 
     found = zip(*rows) if rows else ((),) * len(columns)

@@ -1,4 +1,4 @@
-"""HTML for notebooks: plain tables, which take the notebook's own colours."""
+"""HTML for notebooks: plain tables in the notebook's own colours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def decision(decision: Decision) -> str:
-    """A decision with its reason, its route and what it consumes."""
+    """A decision with its reason, route and orbs."""
     denied = "" if decision.status is None else f" {decision.status}"
     rows = [("reason", f"{decision.reason}: {decision.reason.explanation}")]
     if decision.detail is not None:
@@ -27,7 +27,7 @@ def decision(decision: Decision) -> str:
 
 
 def table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table of texts, which are escaped."""
+    """A table of strings, which are escaped."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
     body = "".join(f"<tr>{row}</tr>" for row in cells)

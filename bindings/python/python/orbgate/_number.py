@@ -1,8 +1,8 @@
-"""How many things there are, as people read it."""
+"""Formats numbers with nouns."""
 
 
 def number(count: int, noun: str = "", nouns: str = "") -> str:
-    """A number, and what it counts; `nouns` where more of it are not called so with an "s".
+    """A number with an optional noun. `nouns` is the plural if it isn't formed with "s".
 
     >>> number(1), number(1, "call"), number(12345, "call"), number(0, "witness", "witnesses")
     ('1', '1 call', '12,345 calls', '0 witnesses')

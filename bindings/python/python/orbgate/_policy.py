@@ -103,7 +103,7 @@ class Policy(_native.Policy):
         true nor false, or if a stream was already read. Raises `ValueError` if the arguments are inconsistent.
         """
         if threads is not None:
-            # True is an int, too.
+            # True is also an int.
             if isinstance(threads, bool) or not hasattr(threads, "__index__"):
                 raise TypeError(f"`threads` must be an int, not {type(threads).__name__}")
             if threads < 1:
@@ -226,7 +226,7 @@ class Policy(_native.Policy):
             least = {of: least_of(needs, refusals) for of, needs, refusals in found}
             return least[None] if by is None else least
         if columns is not None or by is not None:
-            raise ValueError("`columns` and `by` are for tables: a call says all that there is to say")
+            raise ValueError("`columns` and `by` can be used only with a table")
         listed = list(calls)
         asked = [(_shown(method), _shown(target)) for method, target in listed]
         needs, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
@@ -284,7 +284,7 @@ class Policy(_native.Policy):
                 return Rows(ScopeUseBy, (ScopeUseBy(of, **row) for of, rows in found for row in rows))
             return Rows(ScopeUse, (ScopeUse(**row) for _, rows in found for row in rows))
         if columns is not None or kind is not None or scopes is not None or by is not None:
-            raise ValueError("`columns`, `kind`, `scopes` and `by` are for tables: a call says all that there is to say")
+            raise ValueError("`columns`, `kind`, `scopes` and `by` can be used only with a table")
         counted = (call if len(call) == 5 else (*call, 1) for call in calls)
         return Rows(ScopeUse, (ScopeUse(**row) for row in _native.scope_usage(self, counted)))
 
@@ -389,7 +389,7 @@ class Policy(_native.Policy):
 
         found, is_complete = _native.lint(self.text)
         if not is_complete:
-            raise OrbgateError("too many findings, or templates that overlap: not everything is known")
+            raise OrbgateError("the policy has too many findings or overlapping templates to list all findings")
         return Rows(Finding, (Finding(**row) for row in found))
 
     def laid_out(self) -> str:
@@ -541,5 +541,5 @@ def _restore(cls: type[Policy], text: bytes | None, digest: str) -> Policy:
     """Restores a policy from a pickle. Another release of this package might have a different built-in policy."""
     policy = cls(text)
     if policy.digest != digest:
-        raise OrbgateError(f"the pickle is of another policy: {digest}, and this is {policy.digest}")
+        raise OrbgateError(f"the pickled policy has the digest {digest}, but this policy has {policy.digest}")
     return policy

@@ -1,4 +1,4 @@
-"""The rows of a decided table, and the first of them for a prompt or a notebook."""
+"""Iterates the rows of a decided table, and previews them in a prompt or a notebook."""
 
 from __future__ import annotations
 
