@@ -208,8 +208,8 @@ def test_calls_far_from_all_others_are_left_out_and_the_row_says_how_many() -> N
     plain, alone = of_cron(98)
     assert (row.calls, row.outlying, row.without_time, alone.outlying) == (100, 2, 0, 0)
     assert (row.half_from, row.half_seconds, row.course) == (alone.half_from, alone.half_seconds, STEADY)
-    assert " on (2 far from all other times and left out)" in made.html and "left out)" not in plain.html
-    assert " on (3 without a time; 2 far from all other times and left out)" in of_cron(95, unknown=3, far=2)[0].html
+    assert " on (2 far from all other times, left out)" in made.html and "left out)" not in plain.html
+    assert " on (3 without a time; 2 far from all other times, left out)" in of_cron(95, unknown=3, far=2)[0].html
 
 
 @pytest.mark.parametrize("spread", [0, 1, 60, 900])
@@ -219,7 +219,7 @@ def test_a_log_of_less_than_an_hour_has_no_course(spread: int) -> None:
     made = report(log(seconds).filter(pa.compute.equal(log(seconds)["caller"], "cron")), POLICY, time_zone="UTC")
     [row] = made.figures.denials.groups
     assert (row.calls, row.course, row.looks_like, row.half_seconds) == (40, None, None, spread + 1)
-    assert "In a log of less than an hour no course is said." in made.html and ">steady<" not in made.html
+    assert "A log of less than an hour has no courses." in made.html and ">steady<" not in made.html
 
 
 @pytest.mark.parametrize(("length", "course", "sign"), [(3_600, STEADY, "misconfigured client"), (3_599, None, None)])

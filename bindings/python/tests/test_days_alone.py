@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 
 POLICY = Policy.external()
 DAY = "2026-10-29"
-WARNING = "Of days alone, without a time of day: {} calls, as row {}; courses and what came within an hour are not told."
+WARNING = "{} calls have a date without a time of day. First: row {}. Courses and numbers within an hour are therefore not reported."
 
 
 def log(days: Sequence[str]) -> Any:
@@ -50,9 +50,9 @@ LOGS: dict[str, tuple[Any, int, int]] = {
 @pytest.mark.parametrize("name", LOGS)
 def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
     table, calls, row = LOGS[name]
-    said = WARNING.format(calls, row).replace("1 calls", "1 call") if calls == 1 else WARNING.format(calls, row)
+    said = WARNING.format(calls, row).replace("1 calls have", "1 call has") if calls == 1 else WARNING.format(calls, row)
     made = report(table, POLICY)
-    assert [warning for warning in made.figures.log.warnings if warning.startswith("Of days")] == [said] and said in made.html
+    assert [warning for warning in made.figures.log.warnings if "a date without a time of day" in warning] == [said] and said in made.html
     assert said in logs.replay(logs.read(table), POLICY).to_dict()["warnings"]
     assert said in audit.privileges(table, POLICY).warnings
     for group in made.figures.denials.groups:
@@ -90,4 +90,4 @@ def test_a_file_says_it_as_its_table_does(tmp_path: Path, write: str) -> None:
 def test_a_row_that_cannot_be_read_has_no_part_in_it(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(f'time,method,target\n{DAY},GET,"/a\n2026-10-29T00:00:00Z,GET,/b\n')
-    assert not [warning for warning in report(path, POLICY).figures.log.warnings if warning.startswith("Of days")]
+    assert not [warning for warning in report(path, POLICY).figures.log.warnings if "a date without a time of day" in warning]

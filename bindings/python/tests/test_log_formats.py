@@ -293,7 +293,7 @@ def test_a_flat_log_that_is_taken_for_requests_says_so(tmp_path: Path) -> None:
     log.write_text('{"method":"GET","target":"/","user":"ann"}\n{"method":"GET","target":"/"}\n[]\n')
     [batch] = logs.read(log)
     unknown, none, other = batch["error"].to_pylist()
-    assert unknown.startswith("unknown field `user`") and unknown.endswith("; flat objects, with members of other names, are the format `json`")
+    assert unknown.startswith("unknown field `user`") and unknown.endswith(", use the format `json`")
     assert none is None and "format" not in other
     [batch] = logs.read(log, format="json")
     assert batch["error"].to_pylist()[:2] == [None, None]

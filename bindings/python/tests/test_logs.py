@@ -83,9 +83,9 @@ def test_a_line_of_an_access_log_is_a_call_whatever_its_time_says(tmp_path: Path
     summary = logs.replay(logs.read(log, time_zone="+05:00"), policy).to_dict()
     assert (summary["rows"], summary["errors"], summary["unread_times"], summary["zoneless_times"]) == (9, 0, 1, 1)
     assert summary["warnings"][-3:] == [
-        "Could not be read: 1 value of `time`, the first in row 4: `20/11/2026:13:05:00 +0000`.",
-        "No status of HTTP: 2 values of `served_status`, the first in row 7: `200.5`.",
-        "Without a zone: 1 time, taken for times of +05:00.",
+        "1 value in `time` could not be read as a time. First: `20/11/2026:13:05:00 +0000` (row 4).",
+        "2 values in `served_status` are not HTTP statuses. First: `200.5` (row 7).",
+        "1 time has no zone, so it was read as +05:00.",
     ]
     rows = pa.table(logs.read(log, time_zone="+05:00")).to_pylist()
     found = [row["time"] and row["time"].isoformat() for row in rows[:5]]
@@ -108,7 +108,7 @@ def test_a_status_is_a_whole_number_however_it_is_written(tmp_path: Path, kind: 
         pq.write_table(pa.table({"method": ["GET"] * 3, "target": ["/a"] * 3, "served_status": statuses if kind.startswith("text") else [*map(float, statuses)]}), path)
     reader = logs.read(path, format="json" if kind == "json" else None)
     assert pa.table(reader)["served_status"].to_pylist() == [200, None, 404]
-    assert "No status of HTTP: 1 value of `served_status`, the first in row 2: `200.5`." in reader.warnings
+    assert "1 value in `served_status` is not an HTTP status. First: `200.5` (row 2)." in reader.warnings
 
 
 def test_the_server_before_all_others_is_no_caller(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_findings_are_events_after_the_decisions(tmp_path: Path, capsys: pytest.
     for event in found[3:]:
         assert f"{event['severity'].lower()}: {event['message']} {event['remediation']['desc']}\n" in printed
     assert len({event["finding_info"]["uid"] for event in found[3:]}) == len(found) - 3
-    assert f"{tmp_path / 'events.jsonl'}: {len(found)} events of OCSF {SCHEMA}\n" in printed
+    assert f"{tmp_path / 'events.jsonl'}: {len(found)} OCSF {SCHEMA} events\n" in printed
     again = of_calls(tmp_path, CALL, {**CALL, "target": KEYS}, {**CALL, "status": 403})
     assert again == found
 
@@ -170,7 +170,7 @@ def test_a_file_of_events_is_not_gone_on_with_and_not_half_written(tmp_path: Pat
     log.write_text(json.dumps(CALL), "utf-8")
     with pytest.raises(SystemExit):
         events(tmp_path, log, "--resume", str(tmp_path / "state"))
-    assert "--resume with --ocsf" in capsys.readouterr().err
+    assert "--resume cannot be used with --ocsf" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["report", str(log), "--out", str(tmp_path / "page.html"), "--ocsf", str(log)])
     assert "--ocsf is the log itself" in capsys.readouterr().err and log.read_text("utf-8") == json.dumps(CALL)

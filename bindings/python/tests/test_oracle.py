@@ -214,9 +214,9 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     assert {span.start: span.allowed + span.denied for span in found.times.spans if span.allowed + span.denied} == hours
     assert found.log.unread_times == sum(call.is_unread_time for call in want.calls)
     zoneless = sum(call.is_zoneless for call in want.calls)
-    assert f"Without a zone: {zoneless:,} times, taken for times of UTC, because no zone was said." in found.log.warnings
+    assert f"{zoneless:,} times have no zone, so they were read as UTC, the default for `time_zone`." in found.log.warnings
     alone = sum(not call.values["kind"] and bool(call.values["scopes"]) for call in want.calls)
-    assert f"With scopes and no kind, or an empty one, and so decided as without a token: {alone:,} calls." in found.log.warnings
+    assert f"{alone:,} calls have scopes but no token kind, so they were decided as calls without a token." in found.log.warnings
     denied = Counter((bool(call.values["kind"]), reason) for of in want.denials.values() for _, call, reason, _ in of)
     bad = {has: denied[has, "malformed_request"] for has in (False, True)}
     assert (found.without_token, found.unauthenticated.malformed_without_token) == (denied[False, "no_token"] + bad[False], bad[False])

@@ -53,10 +53,10 @@ def test_they_change_nothing_but_what_names_them(tmp_path: Path, odd: list[str])
     assert {row.time: row.calls for row in found.times.outlying} == expected and found.outlying_calls == len(times)
     assert [row.row for row in found.times.outlying] == [361 + times.index(row.time) for row in found.times.outlying]
     assert found.calls == plain.calls + len(times) and found.without_time == 0
-    said = f"Far from all other times: {len(times)} calls, at {found.times.outlying[0].time.isoformat(' ')} (row {found.times.outlying[0].row})"
+    said = f"{len(times)} calls were made far from all other times: {found.times.outlying[0].time.isoformat(' ')} (row {found.times.outlying[0].row})"
     assert [warning.startswith(said) for warning in found.log.warnings] == [True]
     texts = " ".join(check_harmless(made.html).texts)
-    assert said in texts and "Times far from all others" in texts and f"{len(times)} calls far from that" in texts
+    assert said in texts and "Times far from all others" in texts and f"{len(times)} calls far outside" in texts
     summary = logs.replay(logs.read(path), POLICY).to_dict()
     assert (summary["first_time"], summary["last_time"]) == ("2026-11-01T00:00:00+00:00", "2026-11-30T23:00:00+00:00")
     assert summary["outlying_times"]["calls"] == len(times) and summary["outlying_times"]["different"] == len(expected)
@@ -93,7 +93,7 @@ def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
     assert [(row["time"], row["until"]) for row in summary["outlying_times"]["first"]] == [
         (f"{odd[0].isoformat()}+00:00",) * 2, (f"{odd[1].isoformat()}+00:00", f"{odd[2].isoformat()}+00:00")
     ]
-    assert "3 calls, at 1970-01-01 00:00:17.250000 (row 10), 9999-12-31 23:59:41 to 9999-12-31 23:59:59.000001 (row 11)." in summary["warnings"][-1]
+    assert "far from all other times: 1970-01-01 00:00:17.250000 (row 10), 9999-12-31 23:59:41 to 9999-12-31 23:59:59.000001 (row 11)." in summary["warnings"][-1]
 
 
 def same_times(log: Any, **said: Any) -> tuple[dict[str, Any], Any]:
@@ -184,7 +184,7 @@ def test_the_page_names_those_of_a_log_of_31_rows(tmp_path: Path, odd: tuple[str
     texts = " ".join(check_harmless(made.html).texts)
     for name in odd:
         assert f"{ODD[name].isoformat(' ')} (row {8 + odd.index(name)})" in texts
-    assert ("Far from all other times: " in texts) == bool(odd)
+    assert (" made far from all other times: " in texts) == bool(odd)
 
 
 def test_the_bulk_is_that_of_a_search_through_all(seed: int = 5) -> None:

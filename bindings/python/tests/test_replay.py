@@ -243,8 +243,8 @@ by route:
 
 orbs:
   2  calls consume orbs
-  0  orbs, where the policy states an amount
-  2  calls whose amount the policy does not state
+  0  orbs with a stated amount
+  2  calls without a stated amount
   0  calls allow bonus orbs
 
 denied most:
@@ -278,7 +278,7 @@ def test_a_summary_for_people(
     wanted = {part.split("\n")[0]: part for part in first.split("\n\n")}
     wanted.pop("orbs:")
     assert {heading: sections[heading] for heading in wanted} == wanted
-    assert sections["orbs:"].split("\n")[1:3] == ["   2  calls consume orbs", "  10  orbs, where the policy states an amount"]
+    assert sections["orbs:"].split("\n")[1:3] == ["   2  calls consume orbs", "  10  orbs with a stated amount"]
 
 
 def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Path, new: Path) -> None:
@@ -295,7 +295,7 @@ def test_exit_codes(capsys: pytest.CaptureFixture[str], tmp_path: Path, log: Pat
     code, out, err = run(capsys, tmp_path / "bad.csv", "--column", "target=path")
     assert (code, out) == (2, "") and err.endswith("there is no column `path` for `target` in `bad.csv`; the columns are `method`\n")
     code, out, err = run(capsys, tmp_path / "unclear")
-    assert (code, out) == (2, "") and "is not clear from its name" in err
+    assert (code, out) == (2, "") and "does not show its format" in err
     (tmp_path / "bad.jsonl").write_text("nothing\n")
     code, out, err = run(capsys, tmp_path / "bad.jsonl")
     assert code == 2 and "row 1: not JSON" in out and err == UNREAD.replace("5 rows", "1 row")
@@ -310,10 +310,10 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
             name.write_text("".join(lines))
         _, out, _ = run(capsys, *names)
         heading = "rows that could not be read, by reason:\n"
-        rows = "  8  row 2: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
+        rows = "  8  row 2: the request is `2a`, no method and target; similar: row 3, 4, 5, 6 and others\n  1  row 10: no host at the start\n  1  row 12: blank line\n"
         if len(names) > 1:
             rows = (
-                "  16  row 2: `access.log`, row 2 of it: the request is `2a`, no method and target; alike, with others in its place: row 3, 4, 5, 6 and others\n"
+                "  16  row 2: `access.log`, row 2 of it: the request is `2a`, no method and target; similar: row 3, 4, 5, 6 and others\n"
                 "   2  row 10: `access.log`, row 10 of it: no host at the start; also row 22\n   2  row 12: `access.log`, row 12 of it: blank line; also row 24\n"
             )
         assert out.endswith(heading + rows)
@@ -344,11 +344,11 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
 def test_a_log_without_a_call_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A check in CI was green about a log that nothing was written to."""
     path, page = tmp_path / "access.log", tmp_path / "page.html"
-    for text, code, said in (("", 0, "the log has no rows"), ("oops\noops\n", 2, "of 2 rows, none could be read")):
+    for text, code, said in (("", 0, "the log has no rows"), ("oops\noops\n", 2, "none of its 2 rows could be read")):
         path.write_text(text)
         said = f"No call was decided: {said}."
         found, out, _ = run(capsys, path, "--column", "kind=extra1")
-        assert found == code and out.splitlines()[1:3] == [f"warning: {said}", "warning: Nobody knows whether the log has `extra1`, which was named for `kind`."]
+        assert found == code and out.splitlines()[1:3] == [f"warning: {said}", "warning: No row could be read, so the log might not have `extra1`, which was named for `kind`."]
         assert main(["report", str(path), "--out", str(page)]) == code
         assert f"\nwarning: {said}\n" in capsys.readouterr().out and f"<li>{said}</li>" in page.read_text()
         for tolerate in ("0", "100%"):
@@ -391,8 +391,8 @@ def test_garbage_of_the_internet_may_be_tolerated(
     path = tmp_path / "access.log"
     path.write_text(line.format("GET / HTTP/1.1") * 997 + "".join(garbage))
     found, out, err = run(capsys, path, "--tolerate", tolerated)
-    assert found == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; alike, with others in its place: row 999\n  1  row 1,000: blank line\n" in out
-    said = f"3 of 1,000 rows could not be read, which --tolerate {tolerated} allows\n"
+    assert found == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; similar: row 999\n  1  row 1,000: blank line\n" in out
+    said = f"3 of 1,000 rows could not be read, as allowed by --tolerate {tolerated}\n"
     said = UNREAD.replace("1 of 5", "3 of 1,000") if code else said
     assert err == said
     page = main(["report", str(path), "--out", str(tmp_path / "a.html"), "--tolerate", tolerated])

@@ -81,7 +81,7 @@ def test_what_is_asked_by_scope_is_counted(tmp_path: Path) -> None:
         (None, "read:inference"): (2, 1),
     }
     said = texts(made.html)
-    for sentence in ("Called: 1 of the policy's 37 routes. ", "read:inference (by scope)", "asked by scope"):
+    for sentence in ("1 of the policy's 37 routes was called. ", "read:inference (by scope)", "decided by scope"):
         assert sentence in said
     assert "Denied before a route was known" not in said
 
@@ -93,12 +93,12 @@ def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     assert (made.figures.calls, made.figures.log.unread) == (4, 10)
     assert [row.row for row in made.figures.log.first_unread] == [5, 6, 7, 8, 9]
     said = texts(made.html)
-    for sentence in ("Not decided, and not counted below: 10 rows.", "and 10 unread rows", "6, 7, 8, 9, 10, …"):
+    for sentence in ("10 rows could not be read, so they were not decided", "and 10 unread rows", "6, 7, 8, 9, 10, …"):
         assert sentence in said
     assert [(row.rows, row.first) for row in made.figures.log.unread_by_reason] == [(9, (6, 7, 8, 9, 10)), (1, (5,))]
     path.write_text("<b>\n", encoding="utf-8")
     nothing = texts(report(path, POLICY).html)
-    assert "Not decided, and not counted below: 1 row." in nothing and "The log has no calls" in nothing
+    assert "1 row could not be read, so it was not decided" in nothing and "The log has no calls" in nothing
 
 
 def test_a_log_that_breaks_off_has_a_report_of_what_there_is(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_log_that_breaks_off_has_a_report_of_what_there_is(tmp_path: Path) -> 
     path.write_bytes(whole[: len(whole) // 2])
     made = report(path, POLICY)
     assert made.figures.calls > 0 and made.figures.log.broken
-    assert "After the rows before, the log breaks off" in texts(made.html)
+    assert "After the rows that were read, the log breaks off" in texts(made.html)
     path.write_bytes(whole[:12])
     with pytest.raises(TableError):
         report(path, POLICY)
@@ -160,7 +160,7 @@ def test_the_command_says_what_went_wrong(capsys: pytest.CaptureFixture[str], tm
     log.write_text(requests("{}"), encoding="utf-8")
     code, said, _ = run(capsys, log, "--out", out)
     assert (code, said.partition("\n")[0]) == (2, f"{out}: 4 calls, 3 allowed, 1 denied, 1 row unread") and out.exists()
-    assert "\nmedium: 1 row of 5 could not be read, so the results may be incomplete. " in said
+    assert "\nmedium: 1 of 5 rows could not be read, so the results might be incomplete. " in said
     policy = tmp_path / "policy.yaml"
     policy.write_text("orbgate: 2\napis: {}\n", encoding="utf-8")
     code, _, errors = run(capsys, log, "--policy", policy, "--out", out)

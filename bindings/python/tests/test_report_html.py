@@ -63,7 +63,7 @@ def test_what_is_left_out_is_said() -> None:
     assert more == {
         "Calls by reason": [],
         "Calls by route": ["and 22 more without a bar; (no route), with 26 calls, has no bar"],
-        "Calls whose token carries an unknown scope": ["and 22 more without a bar"],
+        "Calls whose token has an unknown scope": ["and 22 more without a bar"],
         "Denied calls by the scope that they lacked": [f"and {len(made.figures.scopes.missing) - 8} more without a bar"],
         "Calls without a valid token, by route or path": [],
         "Callers denied most: denied calls": ["and 23 more without a bar"],
@@ -71,14 +71,14 @@ def test_what_is_left_out_is_said() -> None:
     listed = re.findall(r"<caption[^>]*>(.*?)</caption>(.*?)</div>", made.html, re.DOTALL)
     said = {name: [re.sub("<.*?>", "", text).strip() for text in re.findall('class="more">(.*?)</p>', rows)] for name, rows in listed}
     assert all(bool(said[name]) == (rows.count("<tr") - 1 > 8) for name, rows in listed)
-    assert said["Callers denied most"] == ["Show all 25 rows, and 6 more in the table callers_counts of a bundle (how to get it)"] and said["Calls by reason"] == []
+    assert said["Callers denied most"] == ["Show all 25 rows, and 6 more in the table callers_counts of a bundle (how to make one)"] and said["Calls by reason"] == []
     assert said["Scopes that denied calls lacked"] == [f"Show all {len(made.figures.scopes.missing)} rows"]
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     assert tiles["Unknown scopes"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Flagged callers"] == ("1", "1 probe, from 1 group of denied calls")
     assert tiles["Changed decisions"] == ("0", "against the other policy: 0 only allowed here, 0 only denied here")
     words = " ".join(Page(made.html).texts)
-    for mark in ("steady where half", "a burst where", "uneven between", "“–” is", "“…” where", "“At least” is", "“(no route)” where"):
+    for mark in ("steady if half", "a burst if", "uneven otherwise", "“–” a", "“…” replaces", "“At least” marks", "“(no route)” means"):
         assert mark in words
 
 
@@ -157,7 +157,7 @@ def test_the_page_says_what_it_was_made_of(tmp_path: Path) -> None:
         assert made.figures.log.files == [(file.name, digest, 1, made.figures.calls + made.figures.log.unread)]
         text = " ".join(Page(made.html).texts)
         # Of one file, rows have only one number.
-        assert "numbered over all files" not in text and f"{file.name}  sha256:{digest}" in text and f"Made by orbgate {orbgate_version}." in text
+        assert "numbered across all files" not in text and f"{file.name}  sha256:{digest}" in text and f"Made by orbgate {orbgate_version}." in text
     line = next(route.line for route in POLICY.routes() if str(route) == "GET /api/v1/external/orbs")
     assert f'data-column="policy line">{line}</td>' in made.html
 

@@ -51,16 +51,16 @@ def test_the_page_says_which_properties_hold_and_who_is_against_the_others(tmp_p
     found = made.figures.properties
     assert found is not None and found.rows == Policy.external().properties(path.read_bytes()) and len(found.failed) == 3
     texts = " ".join(check_harmless(made.html).texts)
-    assert "2 of 5 properties. 1 of those that hold says little: see why." in texts and f"policy.test.yaml  sha256:{sha256(path.read_bytes()).hexdigest()}" in texts
+    assert "2 of 5 properties hold for all requests, including requests that the log does not contain. 1 of them holds trivially; the table shows the reason." in texts and f"policy.test.yaml  sha256:{sha256(path.read_bytes()).hexdigest()}" in texts
     assert "Properties 2 of 5   hold for all requests" in texts.replace("\n", "")
     assert cells(made.html, "Properties of policy.test.yaml") == [
         [REFUTED, "4", "no", "1", "1 witness below"],
         [APART, "5", "no", "2", "1 witness below"],
         [ABOUT_NOTHING, "6", "no", "–", "the policy has no scope `nope`"],
         [HOLLOW, "7", "yes", str(found.rows[4].rules), "warning: these callers may call nothing at all, so it says little"],
-        [HOLDS, "3", "yes", str(found.rows[0].rules), "none is against it"],
+        [HOLDS, "3", "yes", str(found.rows[0].rules), "no request violates it"],
     ]
-    against = cells(made.html, "Requests that are allowed against them")
+    against = cells(made.html, "Allowed requests that violate properties")
     assert against[0][:3] == [REFUTED, "organisation read:account", ACCOUNT]
     line = next(route.line for route in Policy.external().routes() if str(route) == ACCOUNT)
     assert against[0][4] == str(line) and [row[0] for row in against[1:]] == [APART] * (len(against) - 1)
@@ -74,14 +74,14 @@ def test_what_keeps_calls_apart_says_that_its_tokens_have_one_scope(callers: str
     text = f"apart | {callers} | {ACCOUNT}, GET /api/v1/external/orbs"
     made = report(TABLE, Policy.external(), properties=file_of(tmp_path, text))
     [[*_, because]] = cells(made.html, "Properties of policy.test.yaml")
-    assert ("its tokens have one scope each" in made.html) == (because == "no token with one scope is against it") == ("read" not in callers)
+    assert ("checked for tokens with one scope each" in made.html) == (because == "no token with one scope violates it") == ("read" not in callers)
 
 
 def test_all_hold_also_of_a_log_without_calls(tmp_path: Path) -> None:
     path = file_of(tmp_path, HOLDS)
     for log in (TABLE, TABLE.slice(0, 0)):
         made = report(log, Policy.external(), properties=path)
-        assert "all of 1 property." in made.html and "Requests that are allowed" not in made.html
+        assert ">1 property holds for all requests" in made.html and "Allowed requests that violate" not in made.html
     assert "<h2>Properties</h2>" not in report(TABLE, Policy.external()).html
 
 

@@ -73,7 +73,7 @@ def test_calls_without_a_caller_are_in_every_table_under_one_name(expected: Expe
     made = page(*unnamed, CALL, lacking, {**lacking, "caller": "(no caller)"}, {**CALL, "caller": "(no caller)", "scopes": "read:orbs made:up"}, lacking)
     for caption, nobody, called_so in (
         ("Calls served or refused against the policy, by caller", ["1", "1"], ["1", "0"]), ("Orbs by caller", ["2", "1"], ["1", "1"]),
-        ("Denied calls by caller and what they have in common", ["missing scope"], ["missing scope"]), ("Who carries scopes that the policy does not have", None, ["made:up", "1"]),
+        ("Denied calls by caller and pattern", ["missing scope"], ["missing scope"]), ("Callers with scopes that the policy does not have", None, ["made:up", "1"]),
     ):  # fmt: skip
         [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
         rows = {cells[0]: cells[1:] for row in re.split("<tr[^>]*>", table)[2:] for cells in [re.findall("<td[^>]*>(.*?)</td>", row)]}
@@ -97,7 +97,7 @@ def test_a_replay_counts_denied_calls_without_a_caller() -> None:
 
 def test_malformed_calls_are_called_so_with_their_rule() -> None:
     bad = [{**CALL, "target": target} for target in ("/api/v1/external/orbs#x", "/api/v1/external/orbs?x=1#y", "https://host/api/v1/external/orbs")]
-    common = re.compile(r'data-column="in common">(.*?)</td>')
+    common = re.compile(r'data-column="pattern">(.*?)</td>')
     assert common.findall(page(*bad)) == ["malformed"] and common.findall(page(*bad, {**CALL, "target": "/x"})) == ["unknown paths, 3 malformed"]
     assert common.findall(page(CALL, {**CALL, "target": "/x"})) == ["unknown paths"]
     summary = logs.replay(logs.read(pa.Table.from_pylist([*bad, {**CALL, "target": "/x"}])), POLICY)

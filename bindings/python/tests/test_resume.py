@@ -266,7 +266,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.Captu
             bundle.unlink()
             code, said = interrupted()
     assert code == 130, said
-    assert "Traceback" not in said and re.search(rf"^interrupted after [\d,]+ rows; the same command goes on after them, with --resume {re.escape(str(file))}$", said, re.MULTILINE)
+    assert "Traceback" not in said and re.search(rf"^interrupted after [\d,]+ rows; run the same command with --resume {re.escape(str(file))} to continue$", said, re.MULTILINE)
     assert sorted(os.listdir(tmp_path)) == ["calls.csv", "state"]
     assert main(arguments) == 0 and sorted(os.listdir(tmp_path)) == ["calls.csv", "evidence.zip", "page.html"]
     pages = out.read_bytes(), bundle.read_bytes()
@@ -310,7 +310,7 @@ def test_what_was_counted_before_a_signal_is_kept(tmp_path: Path, capsys: pytest
     assert code == 130 and sorted(os.listdir(tmp_path)) == ["calls.csv", "state"], said
     rows = json.loads(file.read_bytes().partition(b"\n")[0])["rows"]
     # The block that was counted is kept, too.
-    assert 0 < rows < len(TABLE) and said == f"interrupted after {rows:,} rows; the same command goes on after them, with --resume {file}\n"
+    assert 0 < rows < len(TABLE) and said == f"interrupted after {rows:,} rows; run the same command with --resume {file} to continue\n"
     out = ["--out", str(tmp_path / "page.html")] if command == "report" else []
     arguments = [command, str(path), "--tolerate", "1%", *out]
     capsys.readouterr()

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command. Returns its exit code."""
     called = os.path.splitext(os.path.basename(sys.argv[0]))[0]
     name = called if called == "orbgate-py" else "python -m orbgate"
-    parser = argparse.ArgumentParser(prog=name, description="Ask a scope and orb policy about logs.")
+    parser = argparse.ArgumentParser(prog=name, description="Analyse logs with a scope and orb policy.")
     parser.add_argument("--version", action="version", version=f"orbgate {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     replay.add_to(commands)

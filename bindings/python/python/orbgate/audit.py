@@ -39,7 +39,7 @@ __all__ = ["Check", "Privilege", "Privileges", "check", "privileges", "verify"]
 
 # Each caller is counted completely or not at all. If there are too many, those that come first in the log are counted.
 MOST_CALLERS = 100_000
-# How many stretches of time are told apart in a part of the log, and how many times are kept of a caller and scope.
+# The most stretches of time in a part of the log, and the most times that are kept for a caller and scope.
 STRETCHES = 8
 
 
@@ -97,15 +97,15 @@ class Privileges(NamedTuple):
 
     @property
     def not_counted(self) -> tuple[str, ...]:
-        """The parts of the log that weren't counted for a caller; None if everything was."""
+        """The parts of the log that weren't counted for a caller; empty if everything was."""
         from ._number import number
 
         said = [
             number(self.unread, "row that could not be read", "rows that could not be read") if self.unread else "",
             f"{number(self.without_caller, 'call')} without a caller" if self.without_caller else "",
-            f"{number(self.left_out, 'call')} of callers for whom there was no room" if self.left_out else "",
-            f"{number(self.with_unknown_token, 'call')} with a token of no known kind, which may hold anything" if self.with_unknown_token else "",
-            f"what comes after the log breaks off: {self.broken}" if self.broken else "",
+            f"{number(self.left_out, 'call')} by callers beyond the limit" if self.left_out else "",
+            f"{number(self.with_unknown_token, 'call')} with a token of unknown kind, whose scopes are not known" if self.with_unknown_token else "",
+            f"the rows after the log breaks off: {self.broken}" if self.broken else "",
         ]
         return tuple(filter(None, said))
 
@@ -163,10 +163,10 @@ class Check(NamedTuple):
         from ._number import number
         from ._read.notes import nothing_decided
 
-        over = (f"holding too much: {number(len(self.over), 'caller')}",) if self.over else ()
+        over = (f"{number(len(self.over), 'caller')} with too many unused scopes",) if self.over else ()
         nothing = () if self.found.calls else (nothing_decided(self.found.unread),)
         if self.found.calls and not self.found.with_valid_token:
-            nothing = ("No call has a valid token, so nobody was checked.",)
+            nothing = ("No call has a valid token, so no caller was checked.",)
         return () if self.passed else (*nothing, *over, *(f"not counted: {said}" for said in self.found.not_counted))
 
 
@@ -200,14 +200,14 @@ def privileges(
         options: Any = said
         log = logs.read(log, **options)
     elif given := [name for name, value in said.items() if value is not None]:
-        raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
+        raise ValueError(f"set `{given[0]}` when you create the reader, not here")
     decided, callers = Decided(log, policy, watch, unused=("served_status",)), _Callers(policy)
     for part in decided.parts():
         # A call that needs no token is no evidence about scopes.
         needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)
         callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
     found = apart(callers.times.rows(), decided.where)
-    warnings = (*decided.warnings, *([f"{outlying(found.outlying)} No scope was last used then."] if found.outlying else []))
+    warnings = (*decided.warnings, *([f"{outlying(found.outlying)} These times do not count as last uses of scopes."] if found.outlying else []))
     return Privileges(
         callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
         decided.unread, decided.broken,
@@ -226,7 +226,7 @@ def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_
     """
     for name, most in (("most_unused", most_unused), ("most_uncounted", most_uncounted)):
         if most < 0:
-            raise ValueError(f"`{name}` must not be negative, and is {most}")
+            raise ValueError(f"`{name}` must not be negative, but is {most}")
     found = privileges(log, policy, **said)
     over = found.over(most_unused)
     is_whole = found.is_complete or (not found.unread and found.broken is None and found.uncounted <= most_uncounted)
@@ -263,7 +263,7 @@ class _Caller:
         self.held: set[str] = set()
         self.unknown: set[str] = set()
         self.missing: set[str] = set()
-        # When, the latest first: which times are far from all others is known at the end.
+        # The times of use, the latest first. Outlying times are known only at the end.
         self.used: dict[str, list[datetime]] = {}
 
 
@@ -321,11 +321,11 @@ class _Callers:
             found.used.setdefault(row["scope"], [])
 
     def _see_times(self, table: Any) -> None:
-        """Takes the last time of each scope that each caller used, of each stretch of time."""
+        """Keeps the last use of each scope by each caller in each stretch of time."""
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         hours = pc.divide(pc.floor_temporal(table["time"], unit="hour").cast(pa.int64()), 3_600_000_000)
         order = sorted(pc.unique(hours).to_pylist())
-        # Between times that are far from all others and the rest are the longest gaps.
+        # The longest gaps separate outlying times from the rest.
         gaps = sorted(range(1, len(order)), key=lambda at: order[at - 1] - order[at])[:STRETCHES]
         starts = set(gaps)
         stretches = list(accumulate(int(at in starts) for at in range(len(order))))
@@ -350,8 +350,8 @@ class _Callers:
 
 
 def _keep(times: list[datetime], time: datetime) -> None:
-    """Keeps a time among the latest ones. Where there are too many, the one goes that is nearest to a later one: both are far from all
-    others, or none is, because what is far has a longer gap before it than any among the rest.
+    """Adds a time to the latest ones. If there are too many, drops the time that is nearest to a later one: either both are
+    outlying or neither is, because the gap before an outlying time is longer than any gap between other times.
     """
     if time in times:
         return

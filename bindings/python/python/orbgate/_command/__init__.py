@@ -1,1 +1,1 @@
-"""The commands of `python -m orbgate`, each a module that adds itself to the parser."""
+"""The commands of `python -m orbgate`. Each module adds its command to the parser."""

@@ -17,23 +17,23 @@ from .._policy import Policy
 from .._whole import whole
 from .replay import add_log_to, exit_code, is_log, open_log, progress, share
 
-DESCRIPTION = "Say which scopes each caller of a log holds and never uses, and what it needs at least."
+DESCRIPTION = "List the scopes that each caller in a log has but never uses, and the least set of scopes that it needs."
 
 EPILOG = """\
-A caller uses a scope where it allowed at least one of its calls. What a caller uses is the least that it needs for the calls that were
-allowed. The proposal is JSON: the `client_id` and `scope` of each client that holds more than --most-unused says, as in client metadata
-(RFC 7591). Scopes that the policy does not have are said apart: they do not count for --most-unused, and the proposal keeps them.
+A caller uses a scope if the scope allowed at least one of its calls. The used scopes are the least set that a caller needs for its allowed
+calls. The proposal is JSON: the `client_id` and `scope` of each client with more unused scopes than --most-unused, as in client metadata
+(RFC 7591). Scopes that the policy does not have are listed separately. They do not count for --most-unused, and the proposal keeps them.
 
 examples:
   python -m orbgate privileges requests.parquet --column caller=client_id --proposal less.json
   python -m orbgate privileges calls.csv --most-unused 2 --top 50
 
 exit codes:
-  0  no caller holds more scopes that it never uses than --most-unused says
-  1  some caller does
-  2  could not run, or some call was not counted: rows that could not be read, beyond --tolerate, or, beyond --tolerate-uncounted,
-     calls without a caller or with a token of no known kind, as of a `kind` that is written otherwise or of scopes without one;
-     or no call was decided, or none has a valid token; also if 1 holds
+  0  no caller has more unused scopes than --most-unused
+  1  a caller has more
+  2  the command could not run, or not everything was counted: more unreadable rows than --tolerate allows; more calls without a caller
+     or with a token of unknown kind than --tolerate-uncounted allows, for example if `kind` is misspelt or scopes have no kind; no
+     decided call; or no call with a valid token. This takes precedence over 1
 """
 
 
@@ -41,25 +41,25 @@ def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
     parser = commands.add_parser(
         "privileges",
-        help="say what each caller holds and never uses",
+        help="list the scopes that each caller has but never uses",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_log_to(parser)
-    parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
-    parser.add_argument("--most-unused", type=_count, default=0, metavar="N", help="how many scopes a caller may hold and never use")
+    parser.add_argument("--policy", metavar="FILE", help="policy to use instead of the built-in one")
+    parser.add_argument("--most-unused", type=_count, default=0, metavar="N", help="how many unused scopes a caller may have (default: 0)")
     parser.add_argument(
-        "--tolerate-uncounted", type=share, default=share("0"), metavar="N", help="exit as if all were counted if up to N calls, or N%% of them, name no caller, have a token of no known kind, or are of callers beyond the limit"
+        "--tolerate-uncounted", type=share, default=share("0"), metavar="N", help="tolerate up to N calls, or N%% of them, that name no caller, have a token of unknown kind, or are by callers beyond the limit"
     )
-    parser.add_argument("--json", action="store_true", help="print the callers who hold too much, and what was not counted, as JSON")
-    parser.add_argument("--proposal", metavar="FILE", help="write what each client needs as JSON")
-    parser.add_argument("--top", type=_count, default=20, metavar="N", help="show the N callers who hold most that they never use")
+    parser.add_argument("--json", action="store_true", help="print the callers with too many unused scopes, and what was not counted, as JSON")
+    parser.add_argument("--proposal", metavar="FILE", help="write the scopes that each client needs as JSON")
+    parser.add_argument("--top", type=_count, default=20, metavar="N", help="show the N callers with the most unused scopes (default: 20)")
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Finds the scopes of all callers and prints what is too much."""
+    """Finds the scopes of all callers, and prints those that are never used."""
     needs("pyarrow", "logs")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     log = open_log(options)
@@ -75,20 +75,20 @@ def run(options: argparse.Namespace) -> int:
     print(_json(made, options) if options.json else _text(made, options.most_unused, options.top), end="")
     unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
     if not found.calls:
-        print("error: no call was decided, so nobody was checked", file=sys.stderr)
+        print("error: no call was decided, so no caller was checked", file=sys.stderr)
     elif not found.with_valid_token:
-        print("error: no call has a valid token, so nobody was checked", file=sys.stderr)
+        print("error: no call has a valid token, so no caller was checked", file=sys.stderr)
     said, tolerated = options.tolerate_uncounted
     is_tolerated = found.uncounted <= tolerated(found.calls)
     level = "tolerated" if is_tolerated else "error"
     if uncounted := found.left_out + found.without_caller:
         print(f"{level}: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
     if found.with_unknown_token:
-        print(f"{level}: {number(found.with_unknown_token, 'call')} with a token of no known kind, which may hold anything", file=sys.stderr)
+        print(f"{level}: {number(found.with_unknown_token, 'call')} with a token of unknown kind, whose scopes are not known", file=sys.stderr)
     if found.uncounted:
         of_all = f"{number(found.uncounted)} of {number(found.calls, 'call')} not counted"
-        allowed = f"{of_all}, which --tolerate-uncounted {said} allows"
-        print(allowed if is_tolerated else f"error: {of_all}, so callers might hold more (allow this with --tolerate-uncounted)", file=sys.stderr)
+        allowed = f"{of_all}, as allowed by --tolerate-uncounted {said}"
+        print(allowed if is_tolerated else f"error: {of_all}, so callers might have more unused scopes (allow this with --tolerate-uncounted)", file=sys.stderr)
     if unread or not is_tolerated or not found.with_valid_token:
         return 2
     return 1 if made.over else 0
@@ -97,10 +97,10 @@ def run(options: argparse.Namespace) -> int:
 def _text(made: audit.Check, most: int, top: int) -> str:
     found = made.found
     lines = [f"warning: {shown(said)}" for said in found.warnings]
-    held = f"more than {number(most, 'scope')}" if most else "a scope or more"
-    lines.append(f"{number(len(made.over), 'caller')} of {len(found.rows):,} with {held} held and never used")
+    unused = f"more than {number(most, 'unused scope')}" if most else "unused scopes"
+    lines.append(f"{len(made.over):,} of {number(len(found.rows), 'caller')} {'has' if len(made.over) == 1 else 'have'} {unused}")
     if unknown := sum(bool(row.unknown) for row in found.rows):
-        lines.append(f"{number(unknown, 'caller')} of {len(found.rows):,} with scopes that the policy does not have")
+        lines.append(f"{unknown:,} of {number(len(found.rows), 'caller')} {'has' if unknown == 1 else 'have'} scopes that the policy does not have")
     lines += [f"not counted: {shown(said)}" for said in found.not_counted]
     for row in made.over[:top]:
         lines += ["", f"{shown(row.caller)}: {number(row.calls, 'call')}, {row.allowed:,} allowed"]

@@ -1,4 +1,4 @@
-"""The option `--properties`, and what it prints: the same for every command that has it."""
+"""The option `--properties` and its output, shared by several commands."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 def add_properties_to(parser: argparse.ArgumentParser) -> None:
     """Adds the option."""
-    parser.add_argument("--properties", metavar="FILE", help="test file whose properties the policy must have for all requests; exit with 1 where it lacks one")
+    parser.add_argument("--properties", metavar="FILE", help="test file with properties; exit with 1 if one does not hold for all requests")
 
 
 def prove(options: argparse.Namespace, policy: Policy) -> Properties | None:
-    """Proves or refutes what the option asks for."""
+    """Proves or refutes the properties in the given file."""
     if options.properties is None:
         return None
     from .._report.proved import properties_of
@@ -28,12 +28,12 @@ def prove(options: argparse.Namespace, policy: Policy) -> Properties | None:
 
 
 def code(found: Properties | None, code: int) -> int:
-    """The exit code of a command that would end with this one: 1 where it ran, and a property does not hold."""
+    """The exit code of a command that would exit with `code`: 1 instead of 0 if a property doesn't hold."""
     return 1 if found is not None and found.failed and not code else code
 
 
 def text(found: Properties, path: str) -> str:
-    """What was found in the file of this path, in the lines of `orbgate test`."""
+    """The results for a file, in the format of `orbgate test`."""
     lines = []
     for row in found.failed:
         lines.append(f"FAIL {shown(path)}:{row.line}:{row.column}: {shown(row.text)}")
@@ -47,7 +47,7 @@ def text(found: Properties, path: str) -> str:
 
 
 def to_dict(found: Properties, path: str) -> dict[str, Any]:
-    """What was found, as JSON has it; its members are those of `orbgate test --json`, with witnesses as sentences."""
+    """The results in the form of JSON. The members are those of `orbgate test --json`, with witnesses as sentences."""
     rows = [
         {
             "property": row.text,

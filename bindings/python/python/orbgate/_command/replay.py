@@ -28,17 +28,17 @@ from .properties import add_properties_to, code, prove, text, to_dict
 if TYPE_CHECKING:
     from .._count.resume import Resume
 
-DESCRIPTION = "Decide every request of a log: how many were allowed and why, and what would change under another policy."
+DESCRIPTION = "Decide every request in a log, and summarise the decisions, their reasons, and the changes from another policy."
 
 EPILOG = f"""\
-formats, by the file's name unless --format says otherwise; text may be compressed with gzip or zstd:
+formats, detected from the file name unless you set --format; text can be compressed with gzip or zstd:
 {chr(10).join(f"  {name:9} {what}" for name, what in FORMATS.items())}
 
-columns, which --column finds under another name, as in --column target=path or --column kind=token.kind:
+columns, which --column maps to other names, for example --column target=path or --column kind=token.kind:
   {", ".join(NAMES[:4])},
   {", ".join(NAMES[4:])}
-An access log has method and target in its request, its status as served_status, and the fields vhost, host, identity, user, time, status,
-size, referer, agent, and after them extra1, extra2 and so on. Without a kind, a request has no token.
+In an access log, method and target come from the request, and served_status from the status. Its fields are vhost, host, identity, user,
+time, status, size, referer, agent, and then extra1, extra2 and so on. A request without a kind has no token.
 
 examples:
   python -m orbgate replay requests.jsonl
@@ -50,10 +50,10 @@ examples:
   zcat access.log.gz | python -m orbgate replay - --format access
 
 exit codes:
-  0  every row was decided, allowed or denied; or all but as many as --tolerate says
-  1  so it was, and a property of --properties does not hold
-  2  could not run, or more rows could not be read; all others were decided; also if 1 holds, too
-  130  interrupted by Ctrl-C, with --resume also by SIGTERM; nothing was written but the file of --resume
+  0  every row was decided, whether allowed or denied, except for unreadable rows that --tolerate allows
+  1  the same, but a property of --properties does not hold
+  2  the command could not run, or more rows were unreadable; all others were decided. This takes precedence over 1
+  130  interrupted by Ctrl-C, or by SIGTERM with --resume; nothing was written except the --resume file
 """
 
 
@@ -61,61 +61,61 @@ def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
     parser = commands.add_parser(
         "replay",
-        help="decide every request of a log",
+        help="decide every request in a log",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_log_to(parser)
-    parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
+    parser.add_argument("--policy", metavar="FILE", help="policy to use instead of the built-in one")
     parser.add_argument(
         "--base",
         metavar="FILE",
-        help="policy to compare with: what would change from it to --policy; the built-in one where only --policy is given",
+        help="policy to compare with; lists the changes from it to --policy (default: the built-in policy if --policy is given)",
     )
     add_properties_to(parser)
-    parser.add_argument("--no-base", action="store_true", help="compare with no policy")
+    parser.add_argument("--no-base", action="store_true", help="do not compare with another policy")
     parser.add_argument("--out", metavar="FILE", help="write each request with its decision, and the log's other columns as log_NAME, to a Parquet file")
     add_resume_to(parser, "the summary is printed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-    parser.add_argument("--top", type=_count, default=10, metavar="N", help="show the N calls and callers denied most")
-    parser.add_argument("--examples", type=_count, default=3, metavar="N", help="show the first N rows of each change")
+    parser.add_argument("--top", type=_count, default=10, metavar="N", help="show the N most denied calls and callers (default: 10)")
+    parser.add_argument("--examples", type=_count, default=3, metavar="N", help="show the first N rows of each change (default: 3)")
     parser.set_defaults(run=run, parser=parser)
 
 
 def add_resume_to(parser: argparse.ArgumentParser, end: str) -> None:
-    """Adds what keeps how far counting has come."""
+    """Adds the option `--resume`."""
     parser.add_argument(
         "--resume",
         metavar="FILE",
-        help=f"keep in this file how far counting has come, every minute and when it is interrupted by Ctrl-C or SIGTERM; if it is there, go on from there. It is removed once {end}",
+        help=f"save the progress in this file every minute, and on Ctrl-C or SIGTERM; if the file exists, continue from there. It is removed once {end}",
     )
 
 
 def add_log_to(parser: argparse.ArgumentParser) -> None:
-    """Adds what says which log to read, and how."""
+    """Adds the arguments for reading a log."""
     parser.add_argument(
-        "log", metavar="LOG", nargs="+", help="file, or folder of files, to read; `-` is standard input; several are one log"
+        "log", metavar="LOG", nargs="+", help="file or folder to read, or `-` for standard input; several files are read as one log"
     )
     parser.add_argument("--format", choices=FORMATS, help="format of the log")
     parser.add_argument(
-        "--column", action="append", default=[], type=_column, metavar="COLUMN=NAME", help="what the log calls a column"
+        "--column", action="append", default=[], type=_column, metavar="COLUMN=NAME", help="the log's name for a column"
     )
-    parser.add_argument("--kind", choices=("user", "organisation"), help="whose token all requests carry")
-    parser.add_argument("--scopes", help="scopes that the tokens of all requests carry, separated by spaces")
+    parser.add_argument("--kind", choices=("user", "organisation"), help="kind of the token of every request")
+    parser.add_argument("--scopes", help="scopes of the token of every request, separated by spaces")
     parser.add_argument(
-        "--allow-bonus-orbs", action="store_true", default=None, help="all requests let the call use bonus orbs"
+        "--allow-bonus-orbs", action="store_true", default=None, help="every request allows bonus orbs"
     )
-    parser.add_argument("--time-unit", choices=UNITS, help="what a time counts since 1970 where it is a number")
-    parser.add_argument("--time-zone", metavar="ZONE", help="zone of times that name none, as +02:00 or Europe/Berlin; UTC if not said")
-    parser.add_argument("--public", action="append", metavar="ROUTE", help="route that needs no token at the server, as 'GET /healthz'; may be given several times")
+    parser.add_argument("--time-unit", choices=UNITS, help="unit of numeric times, which count from 1970")
+    parser.add_argument("--time-zone", metavar="ZONE", help="zone of times without a zone, such as +02:00 or Europe/Berlin (default: UTC)")
+    parser.add_argument("--public", action="append", metavar="ROUTE", help="route that needs no token, such as 'GET /healthz'; can be repeated")
     parser.add_argument(
         "--tolerate",
         type=share,
         default=share("0"),
         metavar="N",
-        help="exit with 0 also where up to N rows, or N%% of them, cannot be read: the internet sends what is not a request; a quote of CSV that "
-        "does not close is never tolerated",
+        help="exit with 0 even if up to N rows, or N%% of them, are unreadable, for example because scanners sent invalid requests; an unclosed "
+        "quote in CSV is never tolerated",
     )
 
 
@@ -123,7 +123,7 @@ def open_log(options: argparse.Namespace) -> Reader:
     """The log that the options of `add_log_to` name."""
     named = [column for column, _ in options.column]
     if twice := [column for column in NAMES if named.count(column) > 1]:
-        options.parser.error(f"--column {twice[0]} twice, and which one counts is not guessed")
+        options.parser.error(f"--column {twice[0]} is given twice")
     log = read(
         options.log,
         format=options.format,
@@ -141,19 +141,19 @@ def open_log(options: argparse.Namespace) -> Reader:
 
 
 def exit_code(options: argparse.Namespace, log: Reader, unread: int, rows: int, broken: str | None) -> int:
-    """0 where every row was read, or as many as are wanted; a log that breaks off, or has a quote that does not close, is never enough."""
+    """The exit code: 0 if every row was read, except for tolerated ones. An incomplete log or an unclosed quote is never tolerated."""
     if broken is not None:
         print(f"error: {broken}", file=sys.stderr)
         return 2
     said, tolerated = options.tolerate
     if log.torn_rows and said != "0":
-        print("error: a quote does not close as it must, which --tolerate never allows: the rows after it may be forged", file=sys.stderr)
+        print("error: a quote is not closed correctly, so the rows after it might be forged; --tolerate never allows this", file=sys.stderr)
         return 2
     if unread > tolerated(rows):
         print(f"error: {unread:,} of {number(rows, 'row')} could not be read, so results might be incomplete (allow this with --tolerate)", file=sys.stderr)
         return 2
     if unread:
-        print(f"{unread:,} of {rows:,} rows could not be read, which --tolerate {said} allows", file=sys.stderr)
+        print(f"{unread:,} of {rows:,} rows could not be read, as allowed by --tolerate {said}", file=sys.stderr)
     return 0
 
 
@@ -163,7 +163,7 @@ def is_log(path: str, log: Reader) -> bool:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Replays a log and prints what was counted."""
+    """Replays a log and prints the summary."""
     needs("pyarrow", "logs")
     from .._count.resume import Resume
 
@@ -173,7 +173,7 @@ def run(options: argparse.Namespace) -> int:
     if options.out and is_log(options.out, log):
         options.parser.error("--out is the log itself")
     if options.resume and options.out:
-        options.parser.error("--resume with --out: a Parquet file that is begun cannot be gone on with")
+        options.parser.error("--resume cannot be used with --out, because a partly written Parquet file cannot be continued")
     for file in (options.policy, options.base, options.properties):
         if options.resume and file is not None and os.path.exists(options.resume) and os.path.samefile(options.resume, file):
             options.parser.error("--resume is the policy or the properties")
@@ -193,9 +193,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:
-    """The policy to decide with, and the one to compare with."""
+    """The policy, and the policy to compare with."""
     if options.no_base and options.base:
-        options.parser.error("--base and --no-base")
+        options.parser.error("--base cannot be used with --no-base")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = Policy.external() if options.base is None else Policy.from_file(options.base)
     is_one_given = options.policy is not None or options.base is not None
@@ -204,7 +204,7 @@ def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:
 
 @contextlib.contextmanager
 def progress(log: Reader, resume: Resume | None = None) -> Iterator[Callable[[], None] | None]:
-    """Shows on a terminal how far reading has come, and says where an interrupted command can be gone on with."""
+    """Shows the progress on a terminal, and prints how to continue an interrupted command."""
     try:
         tqdm = needs("tqdm", "logs").tqdm if sys.stderr.isatty() else None
     except ImportError:
@@ -214,7 +214,7 @@ def progress(log: Reader, resume: Resume | None = None) -> Iterator[Callable[[],
             yield from _bar(log, tqdm) if tqdm else (None,)
     except KeyboardInterrupt:
         if resume is not None and resume.rows:
-            on = f"the same command goes on after them, with --resume {shlex.quote(resume.path)}"
+            on = f"run the same command with --resume {shlex.quote(resume.path)} to continue"
             print(f"interrupted after {number(resume.rows, 'row')}; {on}", file=sys.stderr)
         else:
             rows = f"after {number(log.rows, 'row')}" if log.rows else "before any row was read"
@@ -224,7 +224,7 @@ def progress(log: Reader, resume: Resume | None = None) -> Iterator[Callable[[],
 
 @contextlib.contextmanager
 def _interrupted_by_signals(resume: Resume | None) -> Iterator[None]:
-    """Has Ctrl-C and `kill` write first what was counted. Only a main thread has signals, and what is ignored stays so."""
+    """Saves the progress on Ctrl-C and `kill`. Only the main thread can handle signals, and ignored signals stay ignored."""
     if resume is None or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -255,10 +255,10 @@ def _column(text: str) -> tuple[str, str]:
 
 
 def share(text: str) -> tuple[str, Callable[[int], float]]:
-    """How many rows of how many: a number, or a part in percent."""
+    """The tolerated rows for a number of rows: a fixed number, or a percentage."""
     number, percent, rest = text.partition("%")
     if rest or not re.fullmatch(r"[0-9]+(\.[0-9]+)?" if percent else "[0-9]+", number):
-        raise argparse.ArgumentTypeError(f"`{text}` is neither a number nor a part in percent, as 5 or 0.5%")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number or a percentage, such as 5 or 0.5%")
     return text, lambda rows: rows * float(number) / 100 if percent else float(number)
 
 

@@ -18,14 +18,13 @@ from .properties import add_properties_to, code, prove, text
 from .replay import add_log_to, add_resume_to, exit_code, is_log, open_log, progress
 
 DESCRIPTION = (
-    "Decide every request of a log, and write a page of HTML about it: charts and tables in one file, no scripts."
+    "Decide every request in a log, and write an HTML page with charts and tables: one file without scripts."
 )
 
 EPILOG = """\
-On the page are the calls that the server served or refused otherwise than the policy decides; those that were allowed
-and denied, by reason and by route; those that consumed orbs, over time; the scopes that were granted and never used, and
-those that denied calls lacked; and the callers who were denied most. It names callers, and says at its end what it leaves out, as queries.
-Formats and columns are those of `replay --help`.
+The page shows calls that the server served or refused although the policy decides differently; allowed and denied calls by
+reason and route; orbs over time; unused and missing scopes; and the callers with the most denied calls. It names callers, and
+lists at its end what it leaves out, such as queries. `replay --help` lists formats and columns.
 
 examples:
   python -m orbgate report requests.jsonl --out report.html
@@ -37,10 +36,10 @@ examples:
   python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
 
 exit codes:
-  0  the page is of every row, allowed or denied; or of all but as many as --tolerate says
-  1  it is, and a property of --properties does not hold, or there is a finding of the level of --fail-on or a higher one
-  2  could not run, or more rows could not be read; the page is of all others, and says so; also if 1 holds, too
-  130  interrupted by Ctrl-C, with --resume also by SIGTERM; nothing was written but the file of --resume
+  0  the page covers every row, whether allowed or denied, except for unreadable rows that --tolerate allows
+  1  the same, but a property of --properties does not hold, or there is a finding of the --fail-on level or higher
+  2  the command could not run, or more rows were unreadable; the page covers all others. This takes precedence over 1
+  130  interrupted by Ctrl-C, or by SIGTERM with --resume; nothing was written except the --resume file
 """
 
 
@@ -48,32 +47,32 @@ def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
     parser = commands.add_parser(
         "report",
-        help="write a page of HTML about a log",
+        help="write an HTML page about a log",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_log_to(parser)
-    parser.add_argument("--policy", metavar="FILE", help="policy to decide with, instead of the built-in one")
-    parser.add_argument("--base", metavar="FILE", help="policy to compare with: what it decides otherwise")
+    parser.add_argument("--policy", metavar="FILE", help="policy to use instead of the built-in one")
+    parser.add_argument("--base", metavar="FILE", help="policy to compare with; lists calls that it decides differently")
     add_properties_to(parser)
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
-    parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this secret key of minisign, into FILE.minisig")
-    parser.add_argument("--ocsf", metavar="FILE", help="also write each decision and each finding as an event of OCSF, a line of JSON each")
+    parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this minisign secret key; writes FILE.minisig")
+    parser.add_argument("--ocsf", metavar="FILE", help="also write each decision and finding as an OCSF event, one JSON line each")
     add_resume_to(parser, "the page is written")
-    parser.add_argument("--title", default=TITLE, help="what the page is called")
-    parser.add_argument("--fail-on", choices=LEVELS, help="exit with 1 if there is a finding of this level or a higher one")
-    parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="at most N rows in each table")
+    parser.add_argument("--title", default=TITLE, help="title of the page")
+    parser.add_argument("--fail-on", choices=LEVELS, help="exit with 1 if there is a finding of this level or higher")
+    parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="show at most N rows in each table")
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Makes the page and says what is on it."""
+    """Writes the page and prints the findings."""
     if options.sign and not options.bundle:
-        options.parser.error("--sign without --bundle")
+        options.parser.error("--sign requires --bundle")
     if options.resume and options.ocsf:
-        options.parser.error("--resume with --ocsf: a file of events that is begun cannot be gone on with")
+        options.parser.error("--resume cannot be used with --ocsf, because a partly written file of events cannot be continued")
     written = {"--out": options.out, "--bundle": options.bundle, "--ocsf": options.ocsf, "--resume": options.resume}
     for name, path in written.items():
         for file in (options.policy, options.base, options.properties, options.sign):
@@ -81,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
                 options.parser.error(f"{name} is the policy, the properties or the key itself")
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
-    # Before the needs of logs, which are fewer.
+    # Before opening the log, which needs fewer packages.
     check_needs()
     proved = prove(options, policy)
     from .._count.resume import Resume
@@ -109,15 +108,15 @@ def run(options: argparse.Namespace) -> int:
     if proved is not None:
         print(text(proved, options.properties), end="")
     if events is not None:
-        undated = f", {number(events.without_time)} of them without a time, written as 0" if events.without_time else ""
-        print(f"{options.ocsf}: {number(events.written, 'event')} of OCSF {SCHEMA}{undated}")
+        undated = f", {number(events.without_time)} of them without a time (written as 0)" if events.without_time else ""
+        print(f"{options.ocsf}: {number(events.written, f'OCSF {SCHEMA} event')}{undated}")
     if options.bundle:
         bundle = made.bundle()
         with whole(options.bundle) as part, open(part, "wb") as file:
             file.write(bundle)
         print(f"{options.bundle}: sha256:{sha256(bundle).hexdigest()}")
     if options.sign:
-        print(f"{sign(options.bundle, options.sign)}: signature of minisign")
+        print(f"{sign(options.bundle, options.sign)}: minisign signature")
     if resume is not None:
         resume.remove()
     exits = code(proved, exit_code(options, log, found.log.unread, found.calls + found.log.unread, found.log.broken))

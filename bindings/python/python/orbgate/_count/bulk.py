@@ -1,4 +1,4 @@
-"""When a log's calls were made, and which times are far from that: one wrong clock must not make a picture of November one of 56 years."""
+"""Finds the period of a log and its outlying times, so that one wrong clock doesn't stretch a chart of November to 56 years."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any, NamedTuple
 
 from .._number import number
 
-# At each end at most one call in this many is far from the others. A clock that is wrong often makes some calls, so of a small log it may be
-# a few, as long as they are not more than one in `FEW_SHARE`.
+# At each end, at most one call in this many can be outlying. A wrong clock often affects several calls, so a small log can have
+# a few, but not more than one in `FEW_SHARE`.
 SHARE, FEW, FEW_SHARE = 100, 3, 10
-# Times that are so near are never far.
+# Times this close to others are never outlying.
 NEAR = timedelta(hours=1)
-# How many are named in a sentence.
+# The most times that a warning names.
 NAMED = 3
 
 
 class OutlyingTime(NamedTuple):
-    """A time that is far from those of nearly all calls: how many calls have it, and the first one's row, counted from 1, and where that is.
+    """A time that is far from those of nearly all calls: the number of calls, the row of the first one (from 1), and its
+    location.
 
-    Times of one second are one; in a log of more than 65,536 seconds, counted for each decision, those of one minute, hour or day. `time` is the earliest and `until` the
-    latest of them.
+    Times in the same second are combined, or in the same minute, hour or day if the log has more than 65,536 seconds, counted
+    for each decision. `time` is the earliest of them, and `until` the latest.
     """
 
     time: datetime
@@ -33,32 +34,32 @@ class OutlyingTime(NamedTuple):
 
     @property
     def named(self) -> str:
-        """The time, or from when to when."""
+        """The time, or the earliest and the latest time."""
         said = self.time.isoformat(" ")
         return said if self.until == self.time else f"{said} to {self.until.isoformat(' ')}"
 
 
 class Apart(NamedTuple):
-    """From when to when the calls were made, exactly, and the times that are far from that, in their order."""
+    """The exact period of the calls, and the outlying times in order."""
 
     first: datetime | None
     last: datetime | None
     outlying: list[OutlyingTime]
 
     def reaches(self, time: datetime) -> bool:
-        """Whether a time is within."""
+        """Whether a time is in the period."""
         return self.first is not None and self.last is not None and self.first <= time <= self.last
 
     def has(self, row: dict[str, Any]) -> bool:
-        """Whether these counts are within."""
+        """Whether these counts are in the period."""
         return self.reaches(row["earliest"]) and self.reaches(row["latest"])
 
 
 def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
-    """From when to when the calls were made, but for those that are far from them; None without any.
+    """The first and the last time of the calls without outlying times; None without calls.
 
-    At each end `most_far` calls may be left out. All that is not farther from the others than they are from each other belongs to them, too. So a
-    time is outlying where the gap before or behind it is longer than the whole rest of the log.
+    At each end, up to `most_far` calls can be left out. A time is outlying if the gap between it and the rest of the log is
+    longer than the rest of the log.
 
     >>> day = datetime(2026, 11, 1)
     >>> times = Counter({day + timedelta(hours=at): 1 for at in range(29)} | {datetime(1970, 1, 1): 1, datetime(9999, 12, 31): 1})
@@ -81,7 +82,7 @@ def bulk(calls: Counter[datetime]) -> tuple[datetime, datetime] | None:
 
 
 def most_far(calls: int) -> int:
-    """How many of a log's calls may be far from the others at each end.
+    """The most calls of a log that can be outlying at each end.
 
     >>> [most_far(calls) for calls in (9, 10, 20, 30, 399, 400, 1_000)]
     [0, 1, 2, 3, 3, 4, 10]
@@ -90,7 +91,7 @@ def most_far(calls: int) -> int:
 
 
 def _after(times: Sequence[datetime], calls: Counter[datetime], most: int) -> int:
-    """How many of the first times have at most `most` calls in all."""
+    """The number of first times that have at most `most` calls in total."""
     found = 0
     for time in times:
         most -= calls[time]
@@ -101,7 +102,7 @@ def _after(times: Sequence[datetime], calls: Counter[datetime], most: int) -> in
 
 
 def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
-    """Tells the times of these counts apart, which are counts of `Times` with their ends."""
+    """Separates the outlying times in counts of `Times` that have their ends."""
     calls: Counter[datetime] = Counter()
     found: dict[datetime, tuple[int, datetime, datetime]] = {}
     for row in rows:
@@ -120,14 +121,14 @@ def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
 
 
 def warning(found: Sequence[OutlyingTime]) -> str:
-    """What is to be known of times that are far from the others."""
-    they = "It is counted, and is" if sum(row.calls for row in found) == 1 else "They are counted, and are"
-    return f"{named(found)} {they} not in the period nor in what is drawn over time."
+    """A warning about outlying times."""
+    they = "It is counted, but is" if sum(row.calls for row in found) == 1 else "They are counted, but are"
+    return f"{named(found)} {they} not in the period or in charts over time."
 
 
 def named(found: Sequence[OutlyingTime]) -> str:
-    """Which times are far from the others."""
+    """A sentence that names outlying times."""
     named = ", ".join(f"{row.named} ({row.where})" for row in found[:NAMED])
     more = f" and {number(len(found) - NAMED, 'more time')}" if len(found) > NAMED else ""
     calls = sum(row.calls for row in found)
-    return f"Far from all other times: {number(calls, 'call')}, at {named}{more}."
+    return f"{number(calls, 'call')} {'was' if calls == 1 else 'were'} made far from all other times: {named}{more}."

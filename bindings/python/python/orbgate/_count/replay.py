@@ -1,4 +1,4 @@
-"""What a policy says of a log, and what would change under it."""
+"""Replays a log with a policy, and counts the changes from another policy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHOWN_TIMES = 5
 
 
 class Summary:
-    """What was counted in a replay. Equal logs and policies have equal summaries."""
+    """The counts of a replay. Equal logs and policies have equal summaries."""
 
     def __init__(self, log: Reader, policy: Policy, base: Policy | None, top: int, examples: int) -> None:
         self.log = log
@@ -43,12 +43,12 @@ class Summary:
 
     @property
     def rows(self) -> int:
-        """How many rows the log has, also those that could not be read."""
+        """The number of rows, including unreadable rows."""
         return self._tally.rows
 
     @property
     def errors(self) -> int:
-        """How many of them could not be read."""
+        """The number of unreadable rows."""
         return self._tally.errors
 
     @property
@@ -57,26 +57,26 @@ class Summary:
         return self.broken is None and not self._tally.errors
 
     def count(self, batch: Any, decided: Any, before: Any) -> None:
-        """Counts a batch with its decisions, and those of the policy to compare with."""
+        """Counts a batch with its decisions, and those of the other policy."""
         self._tally.count(batch, decided)
         if self._changes is not None:
             self._changes.count(batch, before, decided)
 
     def state(self) -> list[Any]:
-        """What was counted, as plain data."""
+        """The counts as plain data."""
         from .resume import state_of
 
         return [state_of(counter) for counter in (self._tally, self._changes) if counter is not None]
 
     def restore(self, state: list[Any]) -> None:
-        """Goes on from there."""
+        """Restores the counts."""
         from .resume import restore
 
         for counter, of in zip((self._tally, self._changes), state):
             restore(counter, of)
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as JSON has it."""
+        """The summary in the form of JSON."""
         tally = self._tally
         rows = tally.rows_of()
         first, last, outlying = tally.period(self.log.where)
@@ -129,7 +129,7 @@ class Summary:
         return [] if self.broken is None else [breaks_off(self.rows, str(self.broken))]
 
     def _served(self) -> dict[str, Any]:
-        """What the log's own statuses say against the decisions."""
+        """The log's statuses compared with the decisions."""
         found = self._tally.served
         return {
             "calls_with_status": found.total(),
@@ -204,7 +204,7 @@ class Summary:
 
 
 def _location(row: dict[str, Any]) -> str:
-    """The route of calls, a public one included; empty if they reached none."""
+    """The route of calls, possibly a public one; empty if they reached none."""
     is_public = row["reason"] == Reason.PUBLIC_ROUTE
     return (row["about"] if is_public else row["route"]) or ""
 
@@ -228,12 +228,13 @@ def replay(
 ) -> Summary:
     """Decides every request of a log, in constant memory.
 
-    `base` is another policy: the summary then says what would change from it to `policy`. `out` is a Parquet file to be
-    written, with the requests, the log's other columns as `log_` and their names, their decisions and those of `base`. `top` is how many of what is denied most are
-    counted apart, `examples` how many requests show each change. `watch` is called after each batch.
+    With another policy as `base`, the summary also lists the changes from `base` to `policy`. `out` is a Parquet file to
+    write: the requests, the log's other columns (each named `log_` and its name), the decisions, and those of `base`. `top`
+    is the number of most denied calls and callers in the summary, and `examples` the number of requests that show each
+    change. `watch` is called after each batch.
 
-    A row that cannot be read is counted, and written with its reason and without a decision. Where the log breaks off,
-    the summary is of all rows before, and its `broken` says why.
+    An unreadable row is counted, and written with its error and without a decision. If the log breaks off, the summary
+    covers all rows before that, and its `broken` gives the reason.
     """
     return replayed(log, policy, base, out, top, examples, watch, None)
 
@@ -248,13 +249,13 @@ def replayed(
     watch: Callable[[], None] | None,
     resume: Resume | None,
 ) -> Summary:
-    """The same; `resume` keeps how far counting has come."""
+    """The same; `resume` stores the progress."""
     if out is not None:
         log.keep_others()
     summary = Summary(log, policy, base, top, examples)
     new, old = Decider(policy, log.public), None if base is None else Decider(base, log.public)
     if resume is not None or len(log.paths) > 1:
-        # Of several files, one may be another one again.
+        # One of several files might be a copy of another.
         log.digest_files()
     if resume is not None:
         if (state := resume.load()) is not None:
@@ -293,7 +294,7 @@ def _row_by_row(batch: Any, decided: Any, before: Any) -> Any:
 
 
 def _nothing(log: Reader, new: Decider, old: Decider | None) -> Any:
-    """What is written of a log without rows: the columns."""
+    """An empty table with the columns, for a log without rows."""
     schema = log.exact_schema
     empty = schema.empty_table().to_batches() or [needs("pyarrow", "logs").RecordBatch.from_pylist([], schema=schema)]
     decided = new.plain(new.decide(empty[0]))
@@ -302,7 +303,7 @@ def _nothing(log: Reader, new: Decider, old: Decider | None) -> Any:
 
 @contextlib.contextmanager
 def _writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Any], None]]:
-    """Writes tables to a Parquet file, which is there once it is whole."""
+    """Writes tables to a Parquet file, which appears once it is complete."""
     parquet = needs("pyarrow.parquet", "logs")
     writer = None
 

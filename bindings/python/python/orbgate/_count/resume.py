@@ -1,4 +1,4 @@
-"""How far counting a log has come, in a file: another run goes on from there, and makes the same page."""
+"""Stores the progress of counting a log in a file, so that another run can continue and make the same page."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FORMAT = "orbgate resume 16"
-# How many seconds of work a run that is killed, or interrupted when all is counted, loses at most.
+# The most seconds of work that are lost if a run is killed, or interrupted after counting.
 EVERY = 60.0
-# A file may come from anywhere, and nothing in it is run: it has plain data and these.
+# The file might come from anywhere, so it can contain only plain data and these classes.
 KNOWN = {
     ("collections", "Counter"),
     ("datetime", "datetime"),
@@ -39,7 +39,7 @@ KNOWN = {
 
 
 class Counting(Protocol):
-    """A log that is being counted: how many rows there were, and whether another run can go on here."""
+    """A log that is being counted: the number of rows so far, and whether another run can continue here."""
 
     @property
     def rows(self) -> int: ...
@@ -49,16 +49,16 @@ class Counting(Protocol):
 
 
 class Resume:
-    """The file. What it says of the log, its arguments and the policies must be so again.
+    """The file. It can be resumed only with the same log, arguments and policies.
 
-    Raises `ValueError` where the log cannot be read again.
+    Raises `ValueError` if the log can't be read again.
     """
 
     def __init__(self, path: str | os.PathLike[str], log: Reader, policy: Policy, base: Policy | None, command: str = "report") -> None:
         if not log.is_of_files:
-            raise ValueError("only files can be read again: a log of tables, or of standard input, cannot be resumed")
+            raise ValueError("only a log of files can be resumed, because tables and standard input cannot be read again")
         self.path = os.fspath(path)
-        # How many rows it is about.
+        # The number of rows that were counted.
         self.rows = 0
         self._saved = time.monotonic()
         self._is_counting = self._is_interrupted = False
@@ -68,12 +68,12 @@ class Resume:
             "the version of pyarrow": version("pyarrow"),
             "the policy": policy.digest,
             "the policy to compare with": base and base.digest,
-            "what was said of the log": log.arguments,
+            "the arguments for the log": log.arguments,
             "the files' names": [name for name, _ in log.digests()],
         }
 
     def over(self, parts: Iterable[T], log: Counting, state: Callable[[], Any]) -> Iterator[T]:
-        """The parts of a log. What was counted of them is written every minute, and before an interruption."""
+        """Yields the parts of a log. Saves the counts every minute, and before an interruption."""
         try:
             for part in parts:
                 self._is_counting = True
@@ -88,13 +88,13 @@ class Resume:
             raise KeyboardInterrupt
 
     def interrupt(self) -> None:
-        """Ends counting behind the block that is being counted; a second time, or while nothing is counted, at once."""
+        """Stops counting after the current block; if called again, or while nothing is counted, immediately."""
         if self._is_interrupted or not self._is_counting:
             raise KeyboardInterrupt
         self._is_interrupted = True
 
     def save(self, state: Any, rows: int) -> None:
-        """Writes what was counted."""
+        """Writes the counts."""
         body = pickle.dumps(state, protocol=5)
         head = {"format": FORMAT, "rows": rows, "sha256": sha256(body).hexdigest(), "about": self._about}
         with whole(self.path) as part, open(part, "wb") as file:
@@ -103,7 +103,7 @@ class Resume:
         self.rows, self._saved = rows, time.monotonic()
 
     def load(self) -> Any:
-        """What was counted; None without a file. Raises `TableError` where it is about something else."""
+        """The counts; None without a file. Raises `TableError` if the file belongs to another run."""
         try:
             with open(self.path, "rb") as file:
                 first, body = file.readline(), file.read()
@@ -117,14 +117,14 @@ class Resume:
         except (ValueError, KeyError, TypeError):
             is_whole = False
         if not is_whole:
-            raise TableError(f"`{self.path}` is no file that --resume wrote, or not a whole one")
+            raise TableError(f"`{self.path}` was not written by --resume, or is damaged")
         for name, now in self._about.items():
             if about.get(name) != now:
-                raise TableError(f"`{self.path}` cannot be resumed: {name} was not the same; without the file, counting begins anew")
+                raise TableError(f"`{self.path}` cannot be resumed, because {name} changed; delete the file to start again")
         return _Plain(io.BytesIO(body)).load()
 
     def remove(self) -> None:
-        """There is nothing to resume any more."""
+        """Removes the file, because the run has finished."""
         if os.path.exists(self.path):
             os.unlink(self.path)
 
@@ -132,12 +132,12 @@ class Resume:
 class _Plain(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in KNOWN:
-            raise TableError(f"a file to resume has no `{module}.{name}`")
+            raise TableError(f"a file to resume cannot contain `{module}.{name}`")
         return super().find_class(module, name)
 
 
 def state_of(counter: object) -> dict[str, Any]:
-    """What a counter has counted, as plain data: all that it has but what it was made with."""
+    """The counts of a counter as plain data, without its configuration."""
     kept: dict[str, Any] = {}
     for name, value in vars(counter).items():
         if isinstance(value, Counts):
@@ -148,13 +148,13 @@ def state_of(counter: object) -> dict[str, Any]:
 
 
 def restore(counter: object, state: dict[str, Any]) -> None:
-    """Has a new counter go on from there."""
+    """Restores the counts of a new counter."""
     for name, value in state.items():
         there = getattr(counter, name)
         if isinstance(there, Counts):
             there.restore(value)
         elif isinstance(there, Heavy):
-            # Others know it.
+            # Updated in place, because other objects refer to it.
             vars(there).update(vars(value))
         else:
             setattr(counter, name, value)

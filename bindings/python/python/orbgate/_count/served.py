@@ -1,4 +1,4 @@
-"""What a server answered, against what the policy decides: the statuses that say that it served a call, and those that say that it refused one."""
+"""Compares a server's statuses with the policy's decisions: which calls it served, and which it refused."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import Any
 from .._extras import needs
 from .._terms import Effect, Reason
 
-# Of any other status, as 409 or 500, nobody knows: the server may have let the call in before it failed.
+# Any other status, such as 409 or 500, is unclear: the server might have let the call in before it failed.
 REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None}))
-# An absent object or a wrong body of a call that may be made: for a call that the policy allows, these say nothing of the server's own policy.
+# A missing object or an invalid body. For a call that the policy allows, these don't show whether the server refused it.
 ERRORS = (400, 404)
-# It answers from the client's own copy, and leads nowhere else.
+# The client uses its own copy, so this isn't a redirect.
 NOT_MODIFIED = 304
 ANSWERS = SERVED, REDIRECTED, REFUSED, UNCLEAR = "served", "redirected", "refused", "unclear"
 SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused though allowed"
-# As the page says it.
+# The text on the page.
 RULE = (
-    f"A status below 300 is served, and so is {NOT_MODIFIED}; others below 400 are redirected, as to a login, which is counted apart and is "
-    f"neither; {', '.join(str(status) for status in REFUSALS if status not in ERRORS)} are refused, and so are "
-    f"{' and '.join(map(str, ERRORS))} where the policy denies the call. Where it allows it, these may be an absent object or a wrong body, "
-    "and say neither, as any other status"
+    f"A status below 300 counts as served, and so does {NOT_MODIFIED}. Other statuses below 400 are redirects, for example to a login; they are counted separately, "
+    f"as neither served nor refused. {', '.join(str(status) for status in REFUSALS if status not in ERRORS)} count as refused, and so do "
+    f"{' and '.join(map(str, ERRORS))} if the policy denies the call. If it allows the call, these might mean a missing object or an invalid body, "
+    "so they count as neither, like any other status"
 )
 
 
 def served(status: Any, is_allowed: Any) -> Any:
-    """What statuses say of calls that the policy allows or denies: `served`, `redirected`, `refused`, `unclear`, null where there is none."""
+    """Classifies statuses of calls that the policy allows or denies: `served`, `redirected`, `refused`, `unclear`, or null
+    without a status.
+    """
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     is_refused = pc.is_in(status, pa.array(REFUSALS, pa.int64()))
     is_error = pc.and_(pc.is_in(status, pa.array(ERRORS, pa.int64())), is_allowed.fill_null(False))
@@ -37,7 +39,7 @@ def served(status: Any, is_allowed: Any) -> Any:
 
 
 def mismatch(said: Any, is_allowed: Any) -> Any:
-    """Where the server did otherwise than the policy decides; null elsewhere."""
+    """The kind of mismatch between server and policy for each call; null if they agree."""
     pc = needs("pyarrow.compute", "logs")
     denied = pc.and_(pc.equal(said, SERVED), pc.invert(is_allowed))
     allowed = pc.and_(pc.equal(said, REFUSED), is_allowed)
@@ -45,7 +47,7 @@ def mismatch(said: Any, is_allowed: Any) -> Any:
 
 
 def served_though_denied(status: Any, decision: Any) -> Any:
-    """Which calls the server served though they are denied."""
+    """Flags for calls that the server served although the policy denies them."""
     pc = needs("pyarrow.compute", "logs")
     is_allowed = pc.equal(decision, Effect.ALLOW.value)
     return pc.equal(mismatch(served(status, is_allowed), is_allowed), SERVED_THOUGH_DENIED).fill_null(False)

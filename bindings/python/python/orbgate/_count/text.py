@@ -1,4 +1,4 @@
-"""A summary for people."""
+"""A summary as text."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from .._number import number
 from .._read.input import STANDARD_INPUT
 from .unread import alike
 
-# A log may have more routes than anybody reads; the JSON has them all.
+# The most routes in the text. The JSON has all of them.
 SHOWN_ROUTES = 40
 SHOWN_CHANGES = 40
-# Marks and letters that no font draws: they count as printable.
+# Marks and letters that are invisible although Python counts them as printable.
 NOT_SEEN = re.compile("[\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\U000e0100-\\U000e01ef]")
-# Spaces that nobody sees: the page shows several as one.
+# Invisible spaces: a browser shows several as one.
 SPACES = re.compile(r"\A +| +\Z|(?<= ) +")
-# What stands for the calls that name no caller.
+# The name of all calls that name no caller.
 NO_CALLER = "(no caller)"
-# What a text of the log is not, so one that reads so is shown otherwise: `(none)` and the others stand for something that is not there.
+# Placeholders for absent values. If the log contains such a string, it is escaped.
 NOTHING = {NO_CALLER, "(no route)", "(none)", "(empty)", "–"}
 WORD = re.compile(r"\S+")
 
 
 def text(summary: dict[str, Any]) -> str:
-    """The summary in a few tables."""
+    """The summary as a few tables."""
     return "\n".join(_lines(summary)) + "\n"
 
 
@@ -47,7 +47,7 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     denied = [[_count(row), row["reason"] if row["detail"] is None else f"{row['reason']}: {row['detail']}", shown(row["call"])] for row in summary["top_denied"]]
     lines += _section("denied most", denied)
     callers = [[_count(row), shown(row["caller"])] for row in summary["top_denied_callers"]]
-    # They are no one caller's, and last however many they are.
+    # They might come from many callers, so they are last regardless of their number.
     nobody = [[number(summary["denied_without_caller"]), NO_CALLER]] if callers and summary["denied_without_caller"] else []
     lines += _section("callers denied most", [*callers, *nobody])
     if "changes" in summary:
@@ -56,12 +56,12 @@ def _lines(summary: dict[str, Any]) -> list[str]:
 
 
 def unread_rows(kinds: list[dict[str, Any]]) -> list[str]:
-    """The reasons for which rows could not be read, each with the first row, and the next ones."""
+    """The reasons why rows could not be read, each with its first rows."""
     rows = []
     for kind in kinds:
         (row, message), *more = [(number(first["row"]), first["message"]) for first in kind["first"]]
-        # Of rows with other values or numbers, what is wrong with the first is not what is wrong with them.
-        also = "also" if alike(kind) else "alike, with others in its place:"
+        # The message quotes values of the first row, which the others might not have.
+        also = "also" if alike(kind) else "similar:"
         after = f"; {also} row {', '.join(row for row, _ in more)}" if more else ""
         rest = " and others" if kind["count"] > len(kind["first"]) else ""
         rows.append([number(kind["count"]), f"row {row}: {shown(message)}{after}{rest}"])
@@ -71,11 +71,11 @@ def unread_rows(kinds: list[dict[str, Any]]) -> list[str]:
 def _served(served: dict[str, Any]) -> list[str]:
     names = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "redirected", "unclear")
     rows = [[number(served[name]), name.replace("_", " ")] for name in names]
-    return _section("what the server did, by its status", rows if served["calls_with_status"] else [])
+    return _section("server responses", rows if served["calls_with_status"] else [])
 
 
 def argument(value: object) -> str:
-    """A value as it was said, and the columns of a log with their names."""
+    """An argument as it was given."""
     if isinstance(value, dict):
         return " ".join(f"{column}={name}" for column, name in value.items())
     if isinstance(value, list):
@@ -84,7 +84,7 @@ def argument(value: object) -> str:
 
 
 def _count(row: dict[str, Any]) -> str:
-    """A count; if rare things were dropped, it may be a lower bound."""
+    """A count, marked if it is a lower bound because rare items were dropped."""
     return f"{'' if row['is_exact'] else 'at least '}{number(row['count'])}"
 
 
@@ -103,8 +103,8 @@ def _route(route: str | None) -> str:
 def _orbs(orbs: dict[str, Any]) -> list[str]:
     rows = [
         [number(orbs["calls"]), "calls consume orbs"],
-        [number(orbs["stated_amount"]), "orbs, where the policy states an amount"],
-        [number(orbs["calls_without_stated_amount"]), "calls whose amount the policy does not state"],
+        [number(orbs["stated_amount"]), "orbs with a stated amount"],
+        [number(orbs["calls_without_stated_amount"]), "calls without a stated amount"],
         [number(orbs["calls_that_allow_bonus_orbs"]), "calls allow bonus orbs"],
     ]
     return _section("orbs", rows if orbs["calls"] else [])
@@ -132,7 +132,7 @@ def _example(example: dict[str, Any]) -> str:
 
 
 def _more(count: int, what: str) -> list[str]:
-    return [f"  … and {number(count)} more {what}, which --json has"] if count > 0 else []
+    return [f"  … and {number(count)} more {what} (use --json to list all)"] if count > 0 else []
 
 
 def _section(heading: str, rows: list[list[str]]) -> list[str]:
@@ -140,7 +140,7 @@ def _section(heading: str, rows: list[list[str]]) -> list[str]:
 
 
 def _table(rows: list[list[str]]) -> list[str]:
-    """Rows in columns: the last one is text, and those before it are flush right where they are numbers."""
+    """Rows in aligned columns. Columns of numbers are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     numbers = [all(map(_is_number, column[1:])) and _is_number(column[-1]) for column in zip(*rows)]
     cells = (
@@ -155,7 +155,7 @@ def _is_number(cell: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """Text of a log on one line: what is not printable is shown, not obeyed, and so is what looks as other text does, or as the words for nothing.
+    """A string of a log on one line. Escapes unprintable and look-alike characters, and strings equal to a placeholder.
 
     >>> print(*map(shown, ["(no caller)", "(no caller) 2", "\u2013"]))
     \\x28no caller) (no caller) 2 \\u2013
@@ -166,7 +166,7 @@ def shown(text: str) -> str:
         return f"{_escape(text[0])}{text[1:]}"
     spaces = {at for found in SPACES.finditer(text) for at in range(*found.span())}
     is_composed = unicodedata.is_normalized("NFC", text)
-    # Each word by itself: a name may have words of two scripts.
+    # Checked per word, because a name can contain words in two scripts.
     mixed = {at for word in WORD.finditer(text) for at in _of_two_scripts(word)}
     return "".join(
         _escape(char)
@@ -178,13 +178,13 @@ def shown(text: str) -> str:
 
 
 def _of_two_scripts(word: re.Match[str]) -> list[int]:
-    """The locations of the letters that may be taken for Latin ones, in a word that has such."""
+    """The positions of letters that look like Latin letters, in a word that also has Latin letters."""
     scripts = [unicodedata.name(char, "").partition(" ")[0] for char in word[0]]
     return [word.start() + at for at, script in enumerate(scripts) if script in ("CYRILLIC", "GREEK")] if "LATIN" in scripts else []
 
 
 def _is_composed(char: str) -> bool:
-    """Whether NFC may make another character of it, or of it and the one before."""
+    """Whether NFC might replace the character, alone or with the one before."""
     return unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff" or not unicodedata.is_normalized("NFC", char)
 
 

@@ -1,4 +1,4 @@
-"""Which rows of a log could not be read, by why: many of one kind do not hide the others."""
+"""Counts unreadable rows by reason, so that many rows with one reason don't hide the others."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from typing import Any, NamedTuple
 from .._extras import needs
 from .._read import private
 
-# How many rows of each reason are kept, and how many reasons. The rest of them have one place together.
+# The most rows for each reason, and the most reasons. Further reasons are combined.
 FIRST = 5
 MOST_REASONS = 50
 ANOTHER = "another reason"
-# How many characters of what is wrong with a row are kept.
+# The most characters of an error.
 LONGEST = 400
 
-# What differs between rows of one kind: in which file a row is, what it says, and where. The name of a column stays: what is wrong with one is
-# another kind than the same of another. A value may have any sign in it, so it ends with the last one.
+# The parts of an error that differ between rows with the same reason: file, value and position. Column names stay, because the
+# same error in another column is a different reason. A value can contain any character, so it ends at the last backtick.
 LOCATION = r"\A(`[^`]*`|standard input), row [\d,]+ of it: "
 VALUE = r"(?s)( is| in|unknown field|duplicate field|variant|integer|floating point|boolean|character) `.*`"
 TEXT = r'(?s)string ".*"'
 WIDTH = r"\A1 value where"
 DIGITS = r"\d+"
-# These are words, whose digits stay.
+# Digits in these words stay.
 WORDS = {"UTF-8": "UTF-\x00", "16 MiB": "\x01 MiB"}
 KINDS = ((LOCATION, ""), *WORDS.items(), (VALUE, r"\1 `…`"), (TEXT, 'string "…"'), (WIDTH, "… values where"), (DIGITS, "…"), *((mark, word) for word, mark in WORDS.items()))
 
-# By the reason, how many rows, and the first of them with what is wrong with each: plain data, which can be kept to resume.
+# For each reason, the number of rows, and the first rows with their errors. Plain data, so that it can be stored to resume.
 Kinds = dict[str, list[Any]]
 
 
 class UnreadReason(NamedTuple):
-    """Rows that could not be read for one reason, in which `…` is what differs; `first` are the first of them, each with what is wrong with it."""
+    """Rows that could not be read for the same reason. In `reason`, `…` replaces the parts that differ; `first` has the first
+    rows, each with its error.
+    """
 
     reason: str
     rows: int
@@ -39,14 +41,14 @@ class UnreadReason(NamedTuple):
 
 
 def count(kinds: Kinds, rows: Any, errors: Any) -> None:
-    """Counts rows and what is wrong with each of them."""
+    """Counts rows by their errors."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    # A value that a message shows may have any length.
+    # An error can quote a value of any length.
     is_long = pc.greater(pc.utf8_length(errors), LONGEST)
     reason = errors = pc.if_else(is_long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(errors, 0, LONGEST), "…", ""), errors)
     for pattern, plain in KINDS:
         reason = pc.replace_substring_regex(reason, pattern, plain)
-    # Those that come first have room, however the log is cut.
+    # The first reasons have room, however the log is split.
     for name in pc.unique(reason).to_pylist():
         if len(kinds.keys() - {ANOTHER}) < MOST_REASONS:
             kinds.setdefault(name, [0, []])
@@ -62,25 +64,25 @@ def count(kinds: Kinds, rows: Any, errors: Any) -> None:
 
 
 def by_reason(kinds: Kinds) -> list[UnreadReason]:
-    """The reasons, first that of most rows."""
+    """The reasons. Those with the most rows come first."""
     found = (UnreadReason(reason, rows, tuple((row, private.message(why)) for row, why in first)) for reason, (rows, first) in kinds.items())
     return sorted(found, key=lambda kind: (-kind.rows, kind.first))
 
 
 def first_rows(kinds: Kinds, most: int) -> list[tuple[int, str]]:
-    """The first rows, and of each reason the first one."""
+    """The first rows, including the first row for each reason."""
     one = sorted((row, why) for _, first in kinds.values() for row, why in first[:1])
     others = sorted((row, why) for _, first in kinds.values() for row, why in first[1:])
     return [(row, private.message(why)) for row, why in sorted([*one, *others[: max(0, most - len(one))]])]
 
 
 def alike(kind: dict[str, Any]) -> bool:
-    """Whether the first rows of a reason, as JSON has it, have all the same wrong with them, wherever they are."""
+    """Whether all first rows of a reason, in the form of JSON, have the same error apart from its location."""
     return len({re.sub(LOCATION, "", first["message"]) for first in kind["first"]}) == 1
 
 
 def to_dicts(found: list[UnreadReason]) -> list[dict[str, Any]]:
-    """The reasons as JSON has them."""
+    """The reasons in the form of JSON."""
     return [
         {"reason": kind.reason, "count": kind.rows, "first": [{"row": row, "message": why} for row, why in kind.first]}
         for kind in found

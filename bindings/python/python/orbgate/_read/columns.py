@@ -1,4 +1,4 @@
-"""The columns of every log, under their own names and in one form."""
+"""The columns of every log, with the same names and types."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ TEXTS = ("method", "target", "kind", "scopes", "caller", "by_scope")
 # A space inside one scope of a list makes it invalid: it must not become two scopes.
 SPACE = "\u2420"
 
-# How other columns of a log are called where they come along: no column of ours starts so.
+# The prefix of the log's other columns in a batch. None of our columns starts with it.
 OTHER = "log_"
 
 
 @dataclass
 class Layout:
-    """Which columns of a log describe a request, and the values that replace columns that it does not have."""
+    """The log's columns that describe a request, and the values that replace missing columns."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     kind: TokenKind | str | None = None
@@ -40,18 +40,18 @@ class Layout:
         values = {"kind": self.kind, "scopes": self.scopes, "allow_bonus_orbs_use": self.allow_bonus_orbs_use}
         self.columns = check(self.columns, values)
         self.kind = kind_of(self.kind)
-        # Whether the log's other columns come along.
+        # Whether the batches include the log's other columns.
         self.keeps_others = False
         self.notes: Notes = Notes(self.columns, {**values, "kind": self.kind})
 
     @property
     def is_given(self) -> bool:
-        """Whether anything was said."""
+        """Whether any column or value was given."""
         return self != Layout(time_unit=self.time_unit, time_zone=self.time_zone, public=self.public)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What was said, in the words in which it can be said again."""
+        """The arguments that make this layout."""
         return {
             "columns": dict(self.columns) or None,
             "kind": self.kind,
@@ -63,15 +63,15 @@ class Layout:
         }
 
     def name(self, column: str) -> str:
-        """What the log calls a column."""
+        """The log's name for a column."""
         return self.columns.get(column, column)
 
     def has_constant(self, column: str) -> bool:
-        """Whether all rows of a column have one given value."""
+        """Whether one value was given for all rows of a column."""
         return getattr(self, column, None) is not None
 
     def find(self, known: Iterable[str], log: str = "the table") -> dict[str, str]:
-        """The log's columns that are to be read: those that were named, and those with our names; `log` is what people call it.
+        """The log's columns to read: named columns, and columns with our names. `log` is the log's name in errors.
 
         Raises `TableError` if one is missing.
         """
@@ -93,7 +93,7 @@ class Layout:
 
 
     def others(self, known: Iterable[str], found: Mapping[str, str]) -> dict[str, str]:
-        """The log's other columns, by what they are called where they come along, if they do."""
+        """The log's other columns by their names in a batch; empty if they aren't kept."""
         return {OTHER + name: name for name in known if name not in found.values()} if self.keeps_others else {}
 
 
@@ -102,7 +102,7 @@ def _listed(known: list[str]) -> str:
 
 
 class Normaliser:
-    """Makes the batches of every log alike: texts are bytes, for the engine to judge as they are."""
+    """Converts the batches of every log to the same columns. Strings are bytes, so that the engine decides them unchanged."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -110,10 +110,10 @@ class Normaliser:
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
         self.unread_statuses = 0
-        # The row of the first, and what it says.
+        # The row of the first, and its value.
         self.first_status: tuple[int, str] | None = None
         self.rows = 0
-        # The types of other columns, as the first part of the log has them.
+        # The types of other columns in the first part of the log.
         self._others: dict[str, Any] | None = None
 
     def schema(self, text: Any = None) -> Any:
@@ -138,7 +138,7 @@ class Normaliser:
 
     @property
     def counted(self) -> list[list[Any]]:
-        """What was counted of the rows so far."""
+        """The counts so far."""
         return [[self.rows, self.unread_statuses, self.first_status], self.times.counted, self.layout.notes.counted]
 
     @counted.setter
@@ -146,7 +146,7 @@ class Normaliser:
         (self.rows, self.unread_statuses, self.first_status), self.times.counted, self.layout.notes.counted = counted
 
     def batch(self, found: Mapping[str, Any], rows: int) -> Any:
-        """A batch of these columns; other columns are absent."""
+        """A batch with these columns. Missing columns are null."""
         pa = self._pa
         nothing = pa.nulls(rows)
         texts = {name: self._text(name, found.get(name, nothing), rows) for name in TEXTS}
@@ -172,7 +172,7 @@ class Normaliser:
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
     def shown(self, batch: Any) -> Any:
-        """The batch with texts for people: bytes that are not UTF-8 are shown as U+FFFD."""
+        """The batch with strings for display. Bytes that aren't UTF-8 become U+FFFD."""
         schema = self.schema()
         for name, kind in (self._others or {}).items():
             schema = schema.append(self._pa.field(name, self._pa.string() if kind == self._pa.binary() else kind))
@@ -180,7 +180,7 @@ class Normaliser:
         return self._pa.RecordBatch.from_arrays(list(columns), schema=schema)
 
     def _kept(self, found: Mapping[str, Any], rows: int) -> dict[str, Any]:
-        """The other columns, always the same ones. Of a file that has more, the others are named in a warning."""
+        """The other columns, the same in every batch. A warning names those that only later files have."""
         if not self.layout.keeps_others:
             return {}
         there = {name: column for name, column in found.items() if name.startswith(OTHER)}
@@ -199,13 +199,13 @@ class Normaliser:
         return kept
 
     def _text(self, name: str, found: Any, rows: int) -> Any:
-        """A column of bytes, or of one value."""
+        """A column of bytes, or of the one given value."""
         pa = self._pa
         if (value := getattr(self.layout, name, None)) is not None:
             return pa.repeat(pa.scalar(value.encode(), pa.binary()), rows)
         types = pa.types
         if types.is_dictionary(found.type):
-            # `dictionary_decode` knows no views.
+            # `dictionary_decode` doesn't support views.
             values = found.dictionary
             values = values.cast(pa.string()) if types.is_string_view(values.type) else values
             found = values.take(found.indices)
@@ -213,7 +213,7 @@ class Normaliser:
             found = self._joined(found)
         try:
             if name == "caller" and types.is_floating(found.type):
-                # Whole numbers, as pandas has them where one is missing.
+                # pandas converts integers to floats if one is missing.
                 found = found.cast(pa.int64())
             if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
                 found = found.cast(pa.string())
@@ -222,11 +222,11 @@ class Normaliser:
             raise TableError(f"column `{self.layout.name(name)}` must contain {'strings or lists of strings' if name == 'scopes' else 'strings'}, not {found.type}") from None
         if name != "caller":
             return found
-        # In every format, an empty name is no caller.
+        # In every format, an empty name means no caller.
         return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
 
     def _statuses(self, found: Any, is_decided: Any, first: int) -> Any:
-        """The statuses of the log; of rows that are decided, those that are none are counted."""
+        """The statuses of the log. Counts invalid statuses in decided rows."""
         pc = self._pc
         read = statuses(found)
         is_unread = pc.and_(pc.and_(pc.is_valid(found), pc.is_null(read)), is_decided)
@@ -238,7 +238,7 @@ class Normaliser:
         return read
 
     def _joined(self, found: Any) -> Any:
-        """Lists of scopes as texts of scopes; other columns stay as they are."""
+        """Lists of scopes as strings; other columns stay unchanged."""
         pa = self._pa
         inner = getattr(found.type, "value_type", pa.null())
         inner = inner.value_type if pa.types.is_dictionary(inner) else inner
@@ -248,7 +248,7 @@ class Normaliser:
         return pa.array([None if scopes is None else joined(scopes) for scopes in found.to_pylist()], pa.string())
 
     def _flags(self, found: Any, error: Any) -> tuple[Any, Any]:
-        """A column of flags, where absent is false; any value that is neither yes nor no is an error."""
+        """A column of flags. Null is false, and any value that is neither true nor false is an error."""
         pa, pc = self._pa, self._pc
         if (value := self.layout.allow_bonus_orbs_use) is not None:
             return pa.repeat(pa.scalar(value), len(found)), error
@@ -266,18 +266,18 @@ class Normaliser:
         return yes, pc.if_else(known, error, pc.coalesce(error, said))
 
     def _missing(self, texts: Mapping[str, Any], error: Any) -> Any:
-        """Says of rows that are no requests what they lack."""
+        """Adds errors to rows that aren't requests because they lack columns."""
         pc = self._pc
         if not texts["method"].null_count and not texts["target"].null_count and texts["by_scope"].null_count == len(error):
             return error
-        # As the log calls them.
+        # The log's names.
         method, target, by_scope = (f"`{self.layout.name(name)}`" for name in ("method", "target", "by_scope"))
         absent = {name: pc.is_null(texts[name]) for name in ("method", "target", "by_scope")}
         neither = pc.and_(absent["method"], absent["target"])
         both = pc.and_not(pc.invert(absent["by_scope"]), neither)
         nothing = pc.and_(neither, absent["by_scope"])
         for lacks, words in (
-            (both, f"{by_scope} comes with {method} or {target}"),
+            (both, f"{by_scope} cannot be combined with {method} or {target}"),
             (nothing, f"neither {method} and {target} nor {by_scope}"),
             (absent["method"], f"no {method}"),
             (absent["target"], f"no {target}"),
@@ -296,6 +296,6 @@ class Normaliser:
 
 
 def joined(scopes: Iterable[Any]) -> str:
-    """A list of scopes as one text."""
+    """Joins a list of scopes to one string."""
     return " ".join(scope.replace(" ", SPACE) for scope in scopes if scope is not None)
 

@@ -1,4 +1,4 @@
-"""The files of a log, which may be many: named one by one, by a pattern, or by the folder that they are in."""
+"""The files of a log, given as paths, a pattern or a folder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .input import STANDARD_INPUT
 FORMATS = {
     "parquet": "Parquet",
     "csv": "comma-separated values with a header",
-    "tsv": "the same, separated by tabs",
+    "tsv": "tab-separated values with a header",
     "requests": "JSON Lines: requests as `orbgate replay` reads them",
-    "json": "JSON Lines: flat objects with a member for each column",
+    "json": "JSON Lines: objects with a member for each column",
     "access": "access log in the common or combined format",
 }
 
@@ -32,22 +32,22 @@ SUFFIXES = {
 
 
 def files(log: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The paths of a log's files, in the order in which they are read; those of a pattern or a folder by their names.
+    """The paths of a log's files, in the order in which they are read. Files of a pattern or a folder are sorted by name.
 
-    Raises `OSError` where there is none.
+    Raises `OSError` if there are none.
     """
     found: list[str] = []
     for path in [log] if isinstance(log, (str, os.PathLike)) else log:
         found += _of_path(os.fspath(path))
     if not found:
-        raise ValueError("a log has at least one file")
+        raise ValueError("a log needs at least one file")
     if STANDARD_INPUT in found and len(found) > 1:
-        raise ValueError("standard input is a log by itself, not one file of it")
+        raise ValueError("standard input cannot be combined with other files")
     return found
 
 
 def labels(paths: list[str]) -> list[str]:
-    """What people call the files: by their names, with as much of their folders as they do not share.
+    """The files' names for display, without the folders that they share.
 
     >>> labels(["/logs/a/access.log", "/logs/b/access.log"]), labels(["../access.log"])
     (['a/access.log', 'b/access.log'], ['access.log'])
@@ -67,26 +67,26 @@ def _of_path(path: str) -> list[str]:
     elif glob.has_magic(path):
         found = glob.glob(path, recursive=True)
     else:
-        # Opening it says why it cannot be.
+        # Opening the file raises the error.
         return [path]
     found = sorted(filter(os.path.isfile, found))
     if not found:
-        raise FileNotFoundError(errno.ENOENT, "no log there", path)
+        raise FileNotFoundError(errno.ENOENT, "no log files found", path)
     return found
 
 
 def _inside(folder: str) -> Iterator[str]:
     for position, folders, names in os.walk(folder):
-        # Names of files that other programs leave next to a table start with these: `_SUCCESS`, `_temporary`, `.part-0.parquet.crc`.
+        # Other programs leave files such as `_SUCCESS`, `_temporary` and `.part-0.parquet.crc` next to a table.
         folders[:] = (name for name in folders if not name.startswith((".", "_")))
-        # A file whose format is not clear is not left out in silence: `_format` says so.
+        # A file of unknown format isn't skipped silently: `_format` raises an error.
         wanted = (name for name in names if not name.startswith((".", "_")))
         yield from (os.path.join(position, name) for name in wanted)
 
 
 def format_of(path: str) -> str | None:
-    """The format that a file's name says."""
-    # As logrotate and people leave them: `access.log.1`, `access.log-2026-11-20.gz`, `access.log.gz.1`, `access_log.bak`.
+    """The format that a file's name implies."""
+    # Names of rotated and copied files: `access.log.1`, `access.log-2026-11-20.gz`, `access.log.gz.1`, `access_log.bak`.
     name = re.sub(r"([._-]\d+|\.(gz|zst|bak|old))+$", "", os.path.basename(path).lower())
-    # As Apache calls them: `access_log`, `ssl_access_log`.
+    # Apache's names: `access_log`, `ssl_access_log`.
     return "access" if name.endswith("access_log") else SUFFIXES.get(os.path.splitext(name)[1])

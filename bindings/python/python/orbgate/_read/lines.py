@@ -1,4 +1,4 @@
-"""Logs with a request on each line: requests as JSON, flat objects, access logs."""
+"""Reads logs with one request per line: JSON requests, flat objects, access logs."""
 
 from __future__ import annotations
 
@@ -16,58 +16,58 @@ from .input import Input
 
 Columns = dict[str, Any]
 
-# The fields of an access log that no line can lack.
+# The fields that every line of an access log has.
 EVERY_LINE = ("host", "identity", "user", "time", "status", "size")
 
 
-# A whole number that is wanted has fewer.
+# The digits from which an integer is kept as text. Valid values have fewer.
 MOST_DIGITS = 100
 
-# How many fields after the combined format are looked for, where all of a log is kept.
+# The most fields after the combined format that are kept with the other columns.
 MOST_EXTRAS = 16
 
 
 def requests(log: Input) -> Iterator[Columns]:
-    """Requests as `orbgate replay` reads them, each a JSON object."""
+    """Reads requests in the format of `orbgate replay`, each a JSON object."""
     for block in log.blocks():
         columns = from_capsule(read_requests(block))
         yield {**columns, "error": _with_hint(columns["error"])}
 
 
 def _with_hint(errors: Any) -> Any:
-    """A log of flat objects has a name like one of requests, and a member that these do not know."""
+    """Adds a hint for logs of flat objects, whose file names look like logs of requests."""
     if errors.null_count == len(errors):
         return errors
-    hint = "; flat objects, with members of other names, are the format `json`"
+    hint = "; for flat objects with other members, use the format `json`"
     said = (why + hint if why and why.startswith("unknown field ") else why for why in errors.to_pylist())
     return needs("pyarrow", "logs").array(said, errors.type)
 
 
 def access(log: Input, layout: Layout) -> Iterator[Columns]:
-    """An access log in the common or combined format, and what other fields say."""
+    """Reads an access log in the common or combined format, including other fields."""
     for name in ("method", "target", "by_scope"):
         if name in layout.columns:
-            raise TableError(f"an access log has its `{name}` in the request, and in no other field")
+            raise TableError(f"an access log takes `{name}` from its request, so no other field can be mapped to it")
     fields = {"time": "time", "caller": "host", "served_status": "status", **layout.columns}
     others, extras = _other_fields(fields) if layout.keeps_others else {}, None
     for block in log.blocks():
         columns = from_capsule(read_access(block, [*fields.items(), *others.items()]))
         if others and extras is None:
-            # As many fields after the combined format as the first lines have, and one more, which shows where others have more.
+            # The extra fields of the first lines, and one more, which shows if later lines have more.
             extras = [name for name, field in others.items() if field.startswith("extra") and columns[name].null_count < len(columns[name])]
             last = max((int(name.removeprefix(f"{OTHER}extra")) for name in extras), default=0)
             dropped = {name for name, field in others.items() if field.startswith("extra") and int(field.removeprefix("extra")) > last + 1}
             others = {name: field for name, field in others.items() if name not in dropped}
             columns = {name: column for name, column in columns.items() if name not in dropped}
         for name in fields:
-            # Every line has the other fields, if only as `-`.
+            # Every line has the standard fields, even if only as `-`.
             if fields[name] in EVERY_LINE or columns[name].null_count < len(columns[name]):
                 layout.notes.see(name)
         yield columns
 
 
 def _other_fields(fields: dict[str, str]) -> dict[str, str]:
-    """The fields of an access log that are not read, and more after them than logs have."""
+    """The fields of an access log that aren't read otherwise, with more extra fields than logs usually have."""
     known = (*EVERY_LINE, "vhost", "referer", "agent", *(f"extra{at}" for at in range(1, MOST_EXTRAS + 1)))
     return {OTHER + field: field for field in known if field not in fields.values()}
 
@@ -81,13 +81,13 @@ class _Stream:
 
 
 def from_capsule(capsule: object) -> Columns:
-    """The columns of a stream of Arrow's C interface that has one batch."""
+    """The columns of an Arrow C stream with one batch."""
     batch = needs("pyarrow", "logs").RecordBatchReader.from_stream(_Stream(capsule)).read_next_batch()
     return dict(zip(batch.schema.names, batch.columns))
 
 
 def flat(log: Input, layout: Layout) -> Iterator[Columns]:
-    """JSON objects that have what a request is made of among their members, also in objects in them."""
+    """Reads JSON objects whose members, possibly nested, describe a request."""
     pa = needs("pyarrow", "logs")
     read = {layout.name(name) for name in NAMES if not layout.has_constant(name)}
     members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
@@ -124,7 +124,7 @@ def flat(log: Input, layout: Layout) -> Iterator[Columns]:
 
 
 def _record(line: bytes) -> dict[str, Any]:
-    """The object of a line; raises `ValueError`, which says what is wrong with it."""
+    """Parses the object on a line. Raises `ValueError` with the reason if it is invalid."""
     if len(line) > LINE_LIMIT:
         raise ValueError("longer than 16 MiB")
     if not line.strip():
@@ -144,16 +144,16 @@ def _record(line: bytes) -> dict[str, Any]:
 
 
 def _member(record: dict[str, Any], name: str, member: str) -> Any:
-    """What an object says of a column."""
+    """The value of a column in an object."""
     value = record.get(member)
-    # Most members are plain text, or absent.
+    # The fast path: most members are ASCII strings or absent.
     if not (isinstance(value, str) and value.isascii()) and (value is not None or "." in member):
         value = _value(name, member, _find(record, member))
     return value
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Which of two members of one name counts is not guessed."""
+    """Makes an object, and raises `ValueError` if a member occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -162,7 +162,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _find(record: dict[str, Any], path: str) -> Any:
-    """A member, or one of an object in it: `token.kind`."""
+    """A member, or a member of a nested object such as `token.kind`."""
     if path in record:
         return record[path]
     name, _, rest = path.partition(".")
@@ -171,7 +171,7 @@ def _find(record: dict[str, Any], path: str) -> Any:
 
 
 def _has(record: Any, path: str) -> bool:
-    """Whether there is such a member, with any value."""
+    """Whether the member exists, with any value."""
     if not isinstance(record, dict) or path in record:
         return isinstance(record, dict)
     name, _, rest = path.partition(".")
@@ -179,7 +179,7 @@ def _has(record: Any, path: str) -> bool:
 
 
 def _is_bare(record: dict[str, Any], path: str) -> bool:
-    """Whether something that is neither an object nor null is where there would be an object with the member."""
+    """Whether a parent of the member is neither an object nor null."""
     if path in record:
         return False
     name, _, rest = path.partition(".")
@@ -188,16 +188,16 @@ def _is_bare(record: dict[str, Any], path: str) -> bool:
 
 
 def _value(name: str, member: str, value: Any) -> Any:
-    """The text of a member."""
+    """The value of a member as a string."""
     if value is None:
         return value
     if isinstance(value, str):
         if not value.isascii() and _HALVES.search(value):
-            raise ValueError(f"`{member}` has half a surrogate pair in it, and is not a valid string")
+            raise ValueError(f"`{member}` contains half of a surrogate pair, so it is not a valid string")
         return value
     if name == "scopes" and isinstance(value, list):
         if other := next((_kind(scope) for scope in value if not isinstance(scope, str)), None):
-            raise ValueError(f"`{member}` is an array with {other} in it, and may contain only strings")
+            raise ValueError(f"`{member}` is an array that contains {other}, but only strings are allowed")
         return joined(value)
     if name == "served_status" and isinstance(value, float) and 100 <= value < 600 and value.is_integer():
         return str(int(value))
@@ -208,12 +208,12 @@ def _value(name: str, member: str, value: Any) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """What a value is that is no text, with its article."""
+    """The JSON type of a value that isn't a string, with its article."""
     return _KINDS.get(type(value), "a number")
 
 
 class _Number(float):
-    """A number that Python would write otherwise than the log does."""
+    """A number that Python would format differently from the log."""
 
     text: str
 
@@ -229,16 +229,16 @@ def _real(text: str) -> float:
 
 
 def _whole(text: str) -> float:
-    # Python makes no number of thousands of digits, and knows no `-0`.
+    # Python doesn't convert integers with thousands of digits, and has no integer `-0`.
     return int(text) if len(text) < MOST_DIGITS and text != "-0" else _Number(text)
 
 
 def _written(value: Any) -> str:
-    """A value as JSON has it, with its numbers as they were written."""
+    """A value as JSON, with numbers exactly as the log has them."""
     if isinstance(value, _Number):
         return value.text
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    # Most have nothing that Python would write otherwise.
+    # Most values need no special formatting.
     if any(isinstance(of, (_Number, dict, list)) for of in inner):
         try:
             if isinstance(value, list):

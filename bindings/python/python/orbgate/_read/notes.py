@@ -1,4 +1,4 @@
-"""What is to be known of a log before its numbers are believed: columns that are there and not read, and those that no row has."""
+"""Warnings about a log: columns that weren't read, columns that no row has, and rows that look wrong."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .slips import Slips
 
 
 class NoColumnError(TableError):
-    """A column that was named, and that no row has: what was decided without it is no answer."""
+    """A named column that no row has. Decisions without it would be meaningless."""
 
 
 class UnnamedColumnError(TableError):
-    """A log has no column of this name, and nobody has named another one for it."""
+    """A log without a column of this name, for which no other column was named."""
 
     def __init__(self, message: str, column: str) -> None:
         super().__init__(message, column)
@@ -28,11 +28,11 @@ class UnnamedColumnError(TableError):
 
 
 class ResumeError(TableError):
-    """A log that cannot be resumed: what is counted after another one's rows is no answer, either."""
+    """A log that can't be resumed, because its first rows have changed."""
 
 
 class Notes:
-    """Taken while a log is read."""
+    """Collects warnings while a log is read."""
 
     def __init__(self, columns: Mapping[str, str], values: Mapping[str, object]) -> None:
         self._unseen = dict(columns)
@@ -40,11 +40,11 @@ class Notes:
         self._overruled: dict[str, str] = {}
         self._alike: dict[str, str] = {}
         self._members: list[str] = []
-        # Rows with a quote that does not close as it must: what comes after them may be a value, and no row.
+        # Rows with a quote that isn't closed correctly. The rows after them might be part of a value.
         self.torn = 0
-        # Other columns that do not come along, because the log's first part has none of that name and type.
+        # Other columns that are dropped, because the first part of the log has no column with the same name and type.
         self.left_out: dict[str, None] = {}
-        # In how many rows a member that was named is not there, because what it would be inside of is no object.
+        # For each named member, the number of rows without it because its parent isn't an object.
         self.bare: dict[str, int] = {}
         self._rows = self._kinds = self._scopes = self._scopes_alone = 0
         self._slips = Slips()
@@ -52,15 +52,15 @@ class Notes:
 
     @property
     def unseen(self) -> dict[str, str]:
-        """The columns that were named and that no row had so far."""
+        """The named columns that no row has had so far."""
         return self._unseen
 
     def see(self, column: str) -> None:
-        """A column is there."""
+        """Notes that a column exists."""
         self._unseen.pop(column, None)
 
     def has(self, known: Iterable[str], found: Mapping[str, str]) -> None:
-        """The log has these columns, of which some are read."""
+        """Notes which columns the log has, and which of them are read."""
         known = list(known)
         self._members = self._members or known
         for name in found:
@@ -71,14 +71,14 @@ class Notes:
         used = {name.partition(".")[0] for name in found.values()} | {*found.values(), *self._values}
         for name in NAMES:
             if name not in found and name not in self._values:
-                # A `status` may be the log's own, or what an engine decided: that is not guessed.
+                # A `status` might be the server's response or an engine's decision, so the user has to choose.
                 plain = "status" if name == "served_status" else _plain(name)
                 alike = (other for other in known if other not in used and plain in (other, _plain(other)))
                 if (other := next(alike, None)) is not None:
                     self._alike[name] = other
 
     def count(self, texts: Mapping[str, Any], is_decided: Any) -> None:
-        """Counts rows that are decided, with and without the columns of a token."""
+        """Counts decided rows, with and without the columns of a token."""
         pc = self._pc
         kinds = pc.and_(pc.is_valid(texts["kind"]), is_decided)
         scopes = pc.greater(pc.binary_length(texts["scopes"]), 0).fill_null(False)
@@ -91,7 +91,7 @@ class Notes:
 
     @property
     def counted(self) -> list[Any]:
-        """What was counted of rows that are decided."""
+        """The counts of decided rows."""
         return [self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted, self.bare]
 
     @counted.setter
@@ -99,55 +99,60 @@ class Notes:
         self._rows, self._kinds, self._scopes, self._scopes_alone, self._slips.counted, self.bare = counted
 
     def check(self) -> None:
-        """Raises `NoColumnError` where a column was named that no row of the log had."""
+        """Raises `NoColumnError` if no row of the log has a named column."""
         for column, name in self._unseen.items():
             if self._rows:
-                there = f"; the first has `{'`, `'.join(self._members)}`" if self._members else ""
+                there = f"; the first row has `{'`, `'.join(self._members)}`" if self._members else ""
                 raise NoColumnError(f"no row has `{name}`, which was named for `{column}`{there}")
 
     def warnings(self, rows: int, without: Collection[str]) -> list[str]:
-        """Sentences about a log that was read, and of which these are the rows so far; the gravest first. None about columns that aren't used."""
+        """Warnings about the `rows` that were read so far, one sentence or more each, without those about these columns. The most severe come first."""
         said = []
         if not self._rows:
             said.append(nothing_decided(rows))
-            said += [f"Nobody knows whether the log has `{name}`, which was named for `{column}`." for column, name in self._unseen.items()]
+            said += [f"No row could be read, so the log might not have `{name}`, which was named for `{column}`." for column, name in self._unseen.items()]
         elif 2 * (unread := rows - self._rows) >= rows:
-            said.append(f"Of {number(rows, 'row')}, {number(unread)} could not be read: no number has anything of them.")
+            said.append(f"{number(unread)} of {number(rows, 'row')} could not be read. No number includes them.")
         if self.torn:
-            said.append(f"With a quote that does not close as it must: {number(self.torn, 'row')}. The rows after each may be what a value says, and no calls.")
+            said.append(f"{number(self.torn, 'row')} {_have(self.torn)} a quote that is not closed correctly. The rows after {'it' if self.torn == 1 else 'each'} might be part of a value instead of calls.")
         if self._rows and not self._kinds:
-            said.append("No row has a kind, so every call was decided as one without a token: say `kind`, or which column has it.")
+            said.append("No row has a token kind, so every call was decided as a call without a token. Set `kind`, or name the column that contains it.")
         elif self._scopes_alone:
-            said.append(f"With scopes and no kind, or an empty one, and so decided as without a token: {number(self._scopes_alone, 'call')}.")
+            decided = "it was decided as a call" if self._scopes_alone == 1 else "they were decided as calls"
+            said.append(f"{number(self._scopes_alone, 'call')} {_have(self._scopes_alone)} scopes but no token kind, so {decided} without a token.")
         if self._kinds and not self._scopes:
-            said.append("No row has scopes, so every token was decided as one without any: say `scopes`, or which column has them.")
+            said.append("No row has scopes, so every token was decided as a token without scopes. Set `scopes`, or name the column that contains them.")
         said += self._slips.warnings()
         for member, calls in sorted(self.bare.items()):
-            said.append(f"Without `{member}`, because `{member.rpartition('.')[0]}` is there and no object: {number(calls, 'row')}.")
+            said.append(f"{number(calls, 'row')} {_have(calls)} no `{member}`, because `{member.rpartition('.')[0]}` is not an object.")
         for name, other in self._alike.items():
-            if name in without:
-                continue
-            said.append(f"The log has a column `{other}`, which was not read: for `{name}`, say `{name}={other}`.")
+            if name not in without:
+                said.append(f"The log's column `{other}` was not read. If it contains `{name}`, map it with `{name}={other}`.")
         for name in self.left_out:
-            said.append(f"Not written: what the log has as `{name}`, of which its first rows have none, or one of another type.")
+            said.append(f"Values of `{name}` were not written, because the log's first rows do not have this column, or have it with another type.")
         for name in self._overruled:
-            said.append(f"The log's own column `{name}` was not read: `{name}` is {_quoted(self._values[name])} for all calls.")
+            said.append(f"The log's column `{name}` was not read, because `{name}` is set to {_quoted(self._values[name])} for all calls.")
         return said
 
 
 def nothing_decided(unread: int) -> str:
-    """That a log has no calls, which is no good news: it may be another file, or one that nothing was written to."""
-    return f"No call was decided: of {number(unread, 'row')}, none could be read." if unread else "No call was decided: the log has no rows."
+    """A warning about a log without calls, which might be the wrong file or an empty one."""
+    why = "the log has no rows" if not unread else "its only row could not be read" if unread == 1 else f"none of its {number(unread, 'row')} could be read"
+    return f"No call was decided: {why}."
 
 
 def breaks_off(rows: int, why: str) -> str:
-    """That a log has more than what was counted."""
-    return f"The log breaks off after {number(rows, 'row')}, and what comes after them is in no number: {why}."
+    """A warning that the log has more rows than were counted."""
+    return f"The log breaks off after {number(rows, 'row')}: {why}. No number includes the rows after that."
 
 
 def _plain(name: str) -> str:
-    """A name without what people misspell: case, signs between words, the ending of a plural."""
+    """A column name without case, punctuation and plural ending, to find similar names."""
     return "".join(filter(str.isalnum, name)).casefold().removesuffix("s")
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
 
 
 def _quoted(value: object) -> str:

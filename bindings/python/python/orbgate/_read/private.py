@@ -1,4 +1,4 @@
-"""What a report or a summary shows of a log's texts: not what is likely to carry a secret. Figures go through here, so that no table and no bundle has more."""
+"""Removes likely secrets from a log's strings. All figures pass through here, so tables and bundles don't contain more."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ import re
 from hashlib import blake2b
 
 MOST_OF_A_SCOPE = 256
-# As the page and the README say it.
+# The text on the page.
 RULE = (
-    "Of a target is left out what comes after “?”, “#”, “;” or “&”, also as %3F, %23, %3B or %26, and a user with a password before a host; of a method, "
-    f"what comes after a character that no method has. A scope that the policy does not have is a digest where it looks like a JWT or has more than {MOST_OF_A_SCOPE} "
-    "characters. What looks like a JWT in a target, a method or an unread row is “eyJ…”. All else is as the log has it: a secret in a path or a name is shown"
+    "Targets are shown without everything after “?”, “#”, “;” or “&” (also as %3F, %23, %3B or %26), and without a user with a password before a host. Methods are "
+    "shown without everything after a character that no method has. A scope that the policy doesn’t have is replaced by a digest if it looks like a JWT or has more than "
+    f"{MOST_OF_A_SCOPE} characters. In targets, methods and unread rows, “eyJ…” replaces anything that looks like a JWT. Everything else is unchanged, so a secret in a path or a name is shown"
 )
 
-# A query or fragment, which is cut; and what some servers read parameters from, of which the sign stays.
+# A query or fragment, which is removed; and parameters that some servers support, of which the separator stays.
 QUERY, PARAMETERS = re.compile("[?#]"), re.compile("(?i)(;|&|%3f|%23|%3b|%26).*", re.DOTALL)
-# What comes before a host. A password may have any sign in it, so it ends with the last one.
+# The user and password before a host. A password can contain any character, so it ends at the last `@`.
 USER = re.compile(r"\A((?:[A-Za-z][A-Za-z0-9+.-]*:)?//|(?!/)).*@", re.DOTALL)
 # RFC 9110 calls this a token.
 METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]*")
-# The start of an object as JSON in base64url, as every JWT has it, and three parts of base64url that are too long for words.
+# The start of a JSON object in base64url, which every JWT has, or three parts of base64url that are too long for words.
 JWT = re.compile(r"(?<![\w-])(?:eyJ[\w-]+(?:\.[\w-]*)*|[\w-]{16,}\.[\w-]{16,}\.[\w-]{16,})", re.ASCII)
 
 
 def target(text: str | None) -> str | None:
-    """A target as an example.
+    """A target for display, without likely secrets.
 
     >>> target("https://bob:pw@host/orbs;session=1?token=2"), target("/orbs/%3Ftoken=1"), target("/orbs?a@b")
     ('https://host/orbs;…', '/orbs/%3F…', '/orbs')
 
-    A query is legal and isn't mentioned; a fragment isn't, and its sign stays.
+    A query is legal and leaves no trace. A fragment is malformed, so its `#` stays.
 
     >>> target("/orbs#token=1"), target("/orbs?token=1#2")
     ('/orbs#…', '/orbs?…#…')
@@ -42,7 +42,7 @@ def target(text: str | None) -> str | None:
 
 
 def method(text: str | None) -> str | None:
-    """A method; of what is none, only how it starts.
+    """A method for display. Only the start of an invalid method is shown.
 
     >>> method("GET"), method("GET /?token=1 HTTP")
     ('GET', 'GET…')
@@ -55,7 +55,7 @@ def method(text: str | None) -> str | None:
 
 
 def scope(text: str) -> str:
-    """A scope that the policy does not have. Different ones stay different.
+    """A scope that the policy doesn't have, for display. Different scopes stay different.
 
     >>> scope("openid"), scope("eyJhbGciOiJIUzI1NiJ9.e30.c2ln")
     ('openid', '(like a token)…5a77cc799bba4f909664052bf6466a4a')
@@ -67,12 +67,12 @@ def scope(text: str) -> str:
 
 
 def scopes(text: str) -> str:
-    """The scopes of a token as an example."""
+    """The scopes of a token for display."""
     return " ".join(map(scope, text.split(" ")))
 
 
 def message(text: str) -> str:
-    """What is wrong with a row, which may show what the row says.
+    """An error in a row for display. It can quote the row.
 
     >>> message("the request is `GET /orbs?token=1`, no method and target")
     'the request is `GET /orbs?…`, no method and target'
@@ -81,5 +81,5 @@ def message(text: str) -> str:
 
 
 def token(text: str) -> str:
-    """A text without what looks like a JWT."""
+    """A string without anything that looks like a JWT."""
     return JWT.sub("eyJ…", text)

@@ -75,9 +75,9 @@ def read(
     return Reader(log, format, Layout(columns or {}, kind, scopes, allow_bonus_orbs_use, time_unit, time_zone, public))
 
 
-# How much of a value a warning shows.
+# The most characters of a value in a warning.
 MOST_OF_A_VALUE = 40
-# How many files a warning names, and how many that each repeats.
+# The most files that a warning names, and the most copies of each.
 MOST_FILES = 3
 
 
@@ -91,26 +91,26 @@ class Reader(Iterator["_pa.RecordBatch"]):
         self._normaliser = Normaliser(layout)
         self._inputs: list[Input] = []
         self._is_read = False
-        # How many blocks have been read, where another reader came to, and whether the last batch was the last one of its block.
+        # The blocks and rows that have been read.
         self._blocks = self._block_rows = 0
-        # The files that were begun, and how many rows there were before each.
+        # The files that were started, each with the number of rows before it.
         self._begun: list[tuple[int, str]] = []
         self._location: dict[str, Any] = {"blocks": 0}
         self._skipped: Callable[[], None] | None = None
         self.is_between_blocks: bool = False
         self._layout = layout
         self._said_format = format
-        # What else was said of the log, for people to read.
+        # Other arguments, for display.
         self.also: dict[str, object] = {}
         if is_table(log) or not (isinstance(log, (str, os.PathLike)) or _are_paths(log)):
             if format is not None:
-                raise ValueError(f"a table has no format, so it is not `{format}`")
+                raise ValueError(f"a table has no format, so `format` cannot be `{format}`")
             self.format: str = "table"
             self._batches = self._read(self._of_tables(log, layout))
             return
         paths: Any = log
         found = files(paths)
-        # A log that is read again is called as it was.
+        # A log that is read again keeps its names.
         named = zip(found, labels(found) if names is None else names)
         self._inputs = [Input(path, _format(path if names is None else name, format, layout), name) for path, name in named]
         self.format = ", ".join(dict.fromkeys(log.format for log in self._inputs))
@@ -193,28 +193,28 @@ class Reader(Iterator["_pa.RecordBatch"]):
         """The same, without warnings about columns that don't matter for your numbers."""
         said = self._layout.notes.warnings(self.rows, columns) if self._is_read else []
         if self.unread_times:
-            values = f"{number(self.unread_times, 'value')} of `{self._layout.name('time')}`"
-            advice = " For numbers, `time_unit` says what they count." if self._normaliser.times.any_number and not self._layout.time_unit else ""
+            values = f"{number(self.unread_times, 'value')} in `{self._layout.name('time')}` could not be read as {'a time' if self.unread_times == 1 else 'times'}."
+            advice = " Set `time_unit` to the unit of numeric times." if self._normaliser.times.any_number and not self._layout.time_unit else ""
             if self._normaliser.times.any_changed:
-                advice += f" Some of {self._layout.time_zone} were there twice or never, because clocks were changed."
-            said.append(f"Could not be read: {values}{self._first(self._normaliser.times.first_unread)}.{advice}")
+                advice += f" Some local times in {self._layout.time_zone} occurred twice or never, because clocks were changed."
+            said.append(f"{values}{self._first(self._normaliser.times.first_unread)}{advice}")
         latest = self._normaliser.times.latest_number
         if latest is not None and abs(latest) < FIRST_MONTH:
-            unit = self._layout.time_unit
-            said.append(f"Every time that is a number is in January 1970: `time_unit` is `{unit}`, and a larger unit may be meant.")
+            said.append(f"All numeric times are in January 1970, so their unit might be larger than `{self._layout.time_unit}`, the given `time_unit`.")
         if (first := self._normaliser.times.first_day) is not None:
             said.append(
-                f"Of days alone, without a time of day: {number(self.days_alone, 'call')}, as {self.where(first)}; "
-                "courses and what came within an hour are not told."
+                f"{number(self.days_alone, 'call')} {'has' if self.days_alone == 1 else 'have'} a date without a time of day. First: {self.where(first)}. "
+                "Courses and numbers within an hour are therefore not reported."
             )
         if (unread := self._normaliser.unread_statuses) and "served_status" not in columns:
-            said.append(f"No status of HTTP: {number(unread, 'value')} of `{self._layout.name('served_status')}`{self._first(self._normaliser.first_status)}.")
+            wrong = "is not an HTTP status" if unread == 1 else "are not HTTP statuses"
+            said.append(f"{number(unread, 'value')} in `{self._layout.name('served_status')}` {wrong}.{self._first(self._normaliser.first_status)}")
         if repeated := self._repeated():
             copies = [f"`{first}` {_times(1 + len(again))}, also as {_some([f'`{name}`' for name in again])}" for first, *again in repeated]
             said.append(f"Files with the same content are counted more than once: {_some(copies, '; ')}.")
         if self.zoneless_times:
-            zone = self._layout.time_zone
-            said.append(f"Without a zone: {number(self.zoneless_times, 'time')}, taken for times of {zone or 'UTC, because no zone was said'}.")
+            zone, were = self._layout.time_zone, "has no zone, so it was" if self.zoneless_times == 1 else "have no zone, so they were"
+            said.append(f"{number(self.zoneless_times, 'time')} {were} read as {zone or 'UTC, the default for `time_zone`'}.")
         return said
 
     def _repeated(self) -> list[list[str]]:
@@ -229,7 +229,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         if found is None:
             return ""
         row, text = found[0], private.token(found[1])
-        return f", the first in {self.where(row)}: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}`"
+        return f" First: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}` ({self.where(row)})."
 
     def where(self, row: int) -> str:
         """The location of a row that was read, for display."""
@@ -254,7 +254,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         """Computes the SHA-256 of each file while it is read."""
         for log in self._inputs:
             log.sha256 = hashlib.sha256()
-            # Of several files, one may be another one compressed.
+            # One of several files might be a compressed copy of another.
             log.text_sha256 = hashlib.sha256() if len(self._inputs) > 1 else None
 
     def digests(self) -> list[tuple[str, str | None]]:
@@ -275,8 +275,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         return {"blocks": self._blocks, "read": self._read_so_far(), "counted": self._normaliser.counted}
 
     def go_to(self, location: dict[str, Any], watch: Callable[[], None] | None = None) -> None:
-        """Has the batches before that location read, and not given; `watch` is called after each. If the log's part before it was another one,
-        reading raises `TableError`.
+        """Reads the batches before a location without yielding them; `watch` is called after each. If that part of the log has
+        changed, reading raises `TableError`.
         """
         self._location, self._skipped = location, watch
 
@@ -286,7 +286,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
     def _skip(self) -> None:
         if self._blocks == self._location["blocks"]:
             if self._read_so_far() != self._location["read"]:
-                raise ResumeError("the log cannot be resumed: it is not what it was then")
+                raise ResumeError("the log cannot be resumed, because its content has changed")
             self._normaliser.counted = self._location["counted"]
         if self._skipped:
             self._skipped()
@@ -327,13 +327,13 @@ class Reader(Iterator["_pa.RecordBatch"]):
             batch = self._normaliser.batch(columns, rows)
             start = 0
             while start < rows:
-                # Rare things are dropped only after such rows, so it does not matter how a log is cut.
+                # Rare items are dropped only after such rows, so the result doesn't depend on how a log is split.
                 stop = min(rows, start + ROWS_AT_ONCE - (batch["row"][start].as_py() - 1) % ROWS_AT_ONCE)
                 self.is_between_blocks = stop == rows
                 yield batch.slice(start, stop - start)
                 start = stop
         if self._blocks < self._location["blocks"]:
-            raise ResumeError("the log cannot be resumed: it is shorter than it was then")
+            raise ResumeError("the log cannot be resumed, because it is shorter than before")
         self._layout.notes.check()
 
     def _of_files(self, layout: Layout) -> Iterator[lines.Columns]:
@@ -343,14 +343,14 @@ class Reader(Iterator["_pa.RecordBatch"]):
             self._begun.append((before, log.name))
             with log:
                 if log.format == "parquet":
-                    # It is read in any order, so its digest says at any time which file it is.
+                    # Parquet is read in any order, so the digest is computed first.
                     log.read_on()
                 try:
                     for columns in _columns(log, layout):
                         yield columns if len(self._inputs) == 1 else _placed(columns, log, row)
                         row += len(next(iter(columns.values())))
                 except TableError:
-                    # The digest of a log that breaks off is of the whole file, too. Without any row, nobody is told of it.
+                    # If a log breaks off, the digest also covers the whole file. Without any row, it is not shown.
                     if any_rows or row:
                         log.read_on()
                     raise
@@ -380,7 +380,7 @@ def _some(names: list[str], separator: str = ", ") -> str:
 
 
 def _placed(columns: lines.Columns, log: Input, before: int) -> lines.Columns:
-    """Says of rows that cannot be read in which file they are, and where."""
+    """Adds the file and the row in it to errors."""
     error = columns.get("error")
     if error is None or error.null_count == len(error):
         return columns
@@ -391,21 +391,21 @@ def _placed(columns: lines.Columns, log: Input, before: int) -> lines.Columns:
 
 
 def _format(path: str, format: str | None, layout: Layout) -> str:
-    """The format of a file; JSON Lines are flat where columns or values are named."""
+    """The format of a file. JSON Lines are flat objects if columns or values are given."""
     found = format or format_of(path)
     if found is None:
-        raise ValueError(f"the format of `{path}` is not clear from its name; say one of {', '.join(FORMATS)}")
+        raise ValueError(f"the name of `{path}` does not show its format; set `format` to one of {', '.join(FORMATS)}")
     if found not in FORMATS:
-        raise ValueError(f"`{found}` is not a format of a log; those are {', '.join(FORMATS)}")
+        raise ValueError(f"`{found}` is not a log format; use one of {', '.join(FORMATS)}")
     if found == "requests" and layout.is_given:
         if format is not None:
-            raise ValueError("requests say all that there is to say: columns and values are for `json`, flat objects")
+            raise ValueError("the format `requests` takes no columns or values; use `json` for flat objects")
         return "json"
     if found == "parquet" and path == STANDARD_INPUT:
-        raise ValueError("Parquet says at its end what is in it, and cannot be read from standard input")
+        raise ValueError("Parquet cannot be read from standard input, because its metadata is at the end of the file")
     return found
 
 
 def _are_paths(log: object) -> bool:
-    """Whether several files are meant, and not batches of a table."""
+    """Whether a log consists of paths instead of batches of a table."""
     return isinstance(log, (list, tuple)) and bool(log) and all(isinstance(part, (str, os.PathLike)) for part in log)

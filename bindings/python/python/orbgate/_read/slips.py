@@ -1,4 +1,4 @@
-"""Columns that a log writes otherwise than requests and tokens have them: then the decisions say little of the calls."""
+"""Finds columns in a form that requests and tokens don't have, which makes the decisions misleading."""
 
 from __future__ import annotations
 
@@ -12,48 +12,55 @@ from . import private
 
 
 class Slip(NamedTuple):
-    """A way to write a column. `pattern` is of values that are not set aside as `usual`, nor of a slip before it."""
+    """A likely mistake in a column. `pattern` is tried on values that are neither usual nor an earlier slip. `result` is the
+    effect on one call, and on several.
+    """
 
     column: str
     pattern: str
     what: str
+    result: tuple[str, str]
     remedy: str
 
 
-SPACES = "Scopes are divided by spaces: write spaces or a list in the log, or where all calls have the same, say them as `scopes`."
-WORDS = "A kind is `user` or `organisation`, in these letters: where all calls are of one kind, say it as `kind`."
+INVALID = ("It was decided as a call with an invalid token. ", "They were decided as calls with an invalid token. ")
+MALFORMED = ("It is malformed. ", "They are malformed. ")
+NO_RESULT = ("", "")
+SPACES = "Separate scopes with spaces, or write a list. If all calls have the same scopes, set `scopes`."
+WORDS = "A kind must be exactly `user` or `organisation`. If all calls have the same kind, set `kind`."
 KINDS = [kind.value for kind in TokenKind if kind != TokenKind.UNKNOWN]
 ALIKE = rf"(?i)^\s*({'|'.join(KINDS)})\s*$"
 SLIPS = (
-    Slip("kind", ALIKE, "With a kind in other letters or among spaces, and so decided as with an invalid token", WORDS),
-    Slip("kind", "^$", "With an empty kind, and so decided as with an invalid token", "A call without a token has no kind: `null`, or nothing at all."),
+    Slip("kind", ALIKE, "a kind in the wrong letter case or with spaces", INVALID, WORDS),
+    Slip("kind", "^$", "an empty kind", INVALID, "For a call without a token, use `null` or leave the kind out."),
     Slip(
-        "kind", r"^\s*-\s*$", "With `-` as kind, and so decided as with an invalid token",
-        "If it stands for no value, as in the JSON logs of API gateways, write `null`, or nothing at all: then these calls have no token.",
+        "kind", r"^\s*-\s*$", "`-` as kind", INVALID,
+        "If `-` means no value, as in the JSON logs of API gateways, use `null` or leave the kind out. These calls then have no token.",
     ),
-    Slip("kind", "", "Of no known kind, and so decided as with an invalid token", WORDS),
-    Slip("scopes", r"^\[", "With a list written as a string for scopes", SPACES),
-    Slip("scopes", ",", "With commas in the scopes", SPACES),
+    Slip("kind", "", "an unknown kind", INVALID, WORDS),
+    Slip("scopes", r"^\[", "a list written as a string", NO_RESULT, SPACES),
+    Slip("scopes", ",", "commas between scopes", NO_RESULT, SPACES),
     Slip(
-        "method", "[a-z]", "With small letters in the method, and so malformed",
-        "A method is as it came over the wire, in capitals: name a column that has it so, as `method`.",
+        "method", "[a-z]", "lower-case letters in the method", MALFORMED,
+        "Methods must be exactly as received, in capitals. Map a column that contains them to `method`.",
     ),
     Slip(
-        "target", "", "With a target that does not start with `/`, and so malformed",
-        "A target is the path and query of the request line, no whole URL: name a column that has it, as `target`.",
+        "target", "", "a target that does not start with `/`", MALFORMED,
+        "A target is the path and query of the request line, not a whole URL. Map a column that contains it to `target`.",
     ),
 )
 COLUMNS = tuple(dict.fromkeys(slip.column for slip in SLIPS))
 OF_TOKENS = ("kind", "scopes")
-# How much of a value a warning shows.
+NOUNS = {"kind": "a kind", "scopes": "scopes", "method": "a method", "target": "a target"}
+# The most characters of a value in a warning.
 EXAMPLE = 60
 
 
 class Slips:
-    """Counts them in rows that are decided."""
+    """Counts slips in decided rows."""
 
     def __init__(self) -> None:
-        # Values of each column, and of each slip how many of them, with the first.
+        # The number of values in each column, and the count and first value of each slip.
         self._values = dict.fromkeys(COLUMNS, 0)
         self._found = [(0, "")] * len(SLIPS)
         self._pa = needs("pyarrow", "logs")
@@ -68,7 +75,7 @@ class Slips:
             self._values[column] += len(values) - (pc.sum(is_empty).as_py() or 0)
             if column != "kind":
                 values = values.filter(pc.invert(is_empty))
-            # Each different value is looked at once.
+            # Each distinct value is checked once.
             values, calls = values.filter(pc.invert(self._usual(column, values))).value_counts().flatten()
             for at, slip in enumerate(SLIPS):
                 if slip.column == column:
@@ -81,7 +88,7 @@ class Slips:
                     values, calls = (of.filter(pc.invert(is_slip)) for of in (values, calls))
 
     def _usual(self, column: str, values: Any) -> Any:
-        """Values that are no slip, told without a pattern; targets may all be different."""
+        """Values that can't be slips. Checked without a pattern, because all targets might be different."""
         if column == "kind":
             return self._pc.is_in(values, self._pa.array([kind.encode() for kind in KINDS], values.type))
         if column == "target":
@@ -90,7 +97,7 @@ class Slips:
 
     @property
     def counted(self) -> list[Any]:
-        """What was counted."""
+        """The counts."""
         return [self._values, self._found]
 
     @counted.setter
@@ -98,16 +105,22 @@ class Slips:
         self._values, self._found = counted
 
     def warnings(self) -> list[str]:
-        """A sentence for each slip of a token, which would be taken for one that holds nothing too much, and for each other that at least half of
-        its column has: fewer are those of some callers, and no slip of the log.
+        """A warning for each slip in kinds or scopes, because such a token would look as if it had few scopes. Slips in other
+        columns need at least half of the values; fewer are mistakes of single callers, not of the log.
         """
         return [
-            f"{slip.what}: {number(calls, 'call')}{f' of {self._values[slip.column]:,} with a value, as `{example}`' if example else ''}. {slip.remedy}"
+            f"{self._found_in(slip, calls, example)} {slip.result[calls > 1]}{slip.remedy}"
             for slip, (calls, example) in zip(SLIPS, self._found)
             if calls and (slip.column in OF_TOKENS or 2 * calls >= self._values[slip.column])
         ]
 
+    def _found_in(self, slip: Slip, calls: int, example: str) -> str:
+        have = "has" if calls == 1 else "have"
+        if not example:
+            return f"{number(calls, 'call')} {have} {slip.what}."
+        return f"{number(calls)} of {number(self._values[slip.column], 'call')} with {NOUNS[slip.column]} {have} {slip.what}, for example `{example}`."
+
 
 def _shown(value: bytes) -> str:
-    """The start of a value. A query, and what comes before a host, may carry what nobody should read in a report."""
+    """The start of a value, without a query and a user, which can contain secrets."""
     return (private.target(value.decode("utf-8", "backslashreplace")) or "")[:EXAMPLE]

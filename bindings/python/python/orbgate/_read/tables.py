@@ -1,4 +1,4 @@
-"""Logs that are tables: CSV and Parquet."""
+"""Reads logs that are tables: CSV, Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from .lines import Columns, from_capsule
 
 
 def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
-    """Rows of values with a header (RFC 4180). One that has more or fewer values than it is an error in its place, and so is one
-    with a quote that does not close.
+    """Reads delimited rows with a header (RFC 4180). A row with too many or too few values, or with an unclosed quote, becomes
+    an error in its place.
     """
     blocks = log.blocks()
     first = next(blocks, b"")
     if not first:
         raise TableError(f"cannot read {log.name}: it has no header")
-    # Its mark, or a letter of ASCII in two bytes.
+    # A byte order mark, or an ASCII character in two bytes.
     if first.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in first[:2]:
-        raise TableError(f"cannot read {log.name}: it looks like UTF-16, and must be UTF-8")
+        raise TableError(f"cannot read {log.name}: it looks like UTF-16 but must be UTF-8")
     header = _header(first, delimiter)
     try:
         found = layout.find(header, log.name)
     except TableError as error:
         if len(header) == 1 and ";" in header[0]:
-            raise TableError(f"{error}: it is divided by `;`, so write commas or tabs") from None
+            raise TableError(f"{error}: it seems to be separated by `;`, but only commas and tabs are supported") from None
         raise
     for name, column in found.items():
         if column not in header:
-            raise TableError(f"there is no column `{column}` for `{name}` in {log.name}: values between delimiters have no members")
+            raise TableError(f"there is no column `{column}` for `{name}` in {log.name}: a delimited file has no nested columns")
     fields = [(name, header.index(column)) for name, column in {**found, **layout.others(header, found)}.items()]
     line, kept, broken = 2, first.partition(b"\n")[2], None
     while True:
-        # A row in quotes may go on in the next lines.
+        # A quoted value can span several lines.
         capsule, taken, line, torn = read_delimited(kept, ord(delimiter), fields, len(header), line, is_end=False)
         layout.notes.torn += torn
         yield _present(from_capsule(capsule))
@@ -63,7 +63,7 @@ def _header(block: bytes, delimiter: str) -> list[str]:
     """The names of the columns."""
     line = block.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
     if line.count('"') % 2:
-        raise TableError("the header goes on after the end of its line")
+        raise TableError("the header spans more than one line")
     try:
         names = next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error as error:
@@ -75,7 +75,7 @@ def _header(block: bytes, delimiter: str) -> list[str]:
 
 
 def _present(columns: Columns) -> Columns:
-    """Makes empty texts null where empty means absent; a method and a target may really be empty."""
+    """Replaces empty strings with null where empty means absent. A method and a target can be empty."""
     error = columns.pop("error")
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     null = pa.scalar(None, pa.binary())
@@ -90,14 +90,14 @@ def _present(columns: Columns) -> Columns:
 
 
 def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
-    """The columns of a table with the Arrow C interface, or of batches of one."""
+    """Reads the columns of a table with the Arrow C interface, or of its batches."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     empty, any_table = True, False
     for schema, batches in _arrow(log, layout):
         any_table = True
         found = layout.find(schema.names)
         try:
-            # A table without rows has columns, too.
+            # A table without rows also has columns.
             read = {**found, **layout.others(schema.names, found)}
             needed = {name if name in schema.names else name.partition(".")[0] for name in read.values()}
             needed_schema = pa.schema([schema.field(name) for name in sorted(needed)])
@@ -107,7 +107,7 @@ def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
                 empty = empty and not batch.num_rows
         except pa.ArrowException as error:
             raise TableError(f"cannot read the table: {error}") from error
-    # A reader that is used up looks like one that never had anything: no answer would be a wrong one.
+    # An exhausted reader looks like an empty one, and reporting no calls would be wrong.
     if empty and hasattr(log, "__next__"):
         raise TableError("the reader has no batch: it has been read before, or never had one")
     if not any_table:
@@ -115,14 +115,14 @@ def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
 
 
 def _arrow(log: Any, layout: Layout) -> Iterator[tuple[Any, Iterator[Any]]]:
-    """What has the Arrow C interface, each as its schema and its batches."""
+    """The schema and batches of each object with the Arrow C interface."""
     pa = needs("pyarrow", "logs")
     if is_frame(log) and not layout.keeps_others:
         names = layout.find(log.columns).values()
         log = select(log, [name if name in log.columns else name.partition(".")[0] for name in names])
     elif not is_table(log):
         if isinstance(log, (str, bytes)) or not hasattr(log, "__iter__"):
-            raise TypeError(f"a log is a file, a table or batches of one, not {type(log).__name__}")
+            raise TypeError(f"a log must be a file, a table or batches of a table, not {type(log).__name__}")
         for part in log:
             yield from _arrow(part, layout)
         return
@@ -138,7 +138,7 @@ def _arrow(log: Any, layout: Layout) -> Iterator[tuple[Any, Iterator[Any]]]:
 
 
 def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
-    """The columns of a Parquet file, also those inside structures."""
+    """Reads the columns of a Parquet file, including those inside structures."""
     pa, pc, pq = (needs(module, "logs") for module in ("pyarrow", "pyarrow.compute", "pyarrow.parquet"))
     try:
         file = pq.ParquetFile(log.path)
@@ -154,7 +154,7 @@ def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
 
 
 def _inside(pc: Any, batch: Any, path: str) -> Any:
-    """A column, or one inside a structure: `token.kind`."""
+    """A column, or a column inside a structure such as `token.kind`."""
     if path in batch.schema.names:
         return batch.column(path)
     name, *members = path.split(".")

@@ -1,7 +1,7 @@
-"""When a request was made, however a log writes it: instants in UTC.
+"""Reads times of requests in any supported form as instants in UTC.
 
-What a time is does not depend on the times next to it, nor on the version of Python: the forms are those below. Arrow reads whole
-columns of the most common ones, and a test holds both to one table.
+The result for a time depends neither on neighbouring times nor on the version of Python. Arrow reads whole columns of the
+most common forms, and a test checks that both ways give the same results.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from .._extras import needs
 
 UNITS: dict[str, float] = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 
-# Microseconds in what Arrow counts dates and times in, but for nanoseconds.
+# Microseconds in each of Arrow's units, except nanoseconds.
 FACTORS = {"day": 86_400_000_000, "s": 1_000_000, "ms": 1_000, "us": 1}
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 START = datetime(1970, 1, 1)
 MONTHS = {name: at for at, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), start=1)}
 
-# Numbers of a larger unit than was said are times in the first days.
+# If the given unit is too small, numbers become times in the first days of 1970.
 FIRST_MONTH = 31 * 86_400_000_000
-# Microseconds of the years that Python knows.
+# Microseconds of the first and last time that Python supports.
 FIRST, LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 
 _ZONE = r"(?P<zone>[Zz]|[+-]\d\d(?::?\d\d)?)?"
 _DATE = r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
-# ISO 8601: a date, and a time with any sign between them; or both without signs in them. The last one is of access logs.
+# ISO 8601: a date, and a time after any separator; or both without punctuation. The last form is that of access logs.
 FORMS = tuple(
     re.compile(form, re.ASCII | re.DOTALL)
     for form in (
@@ -39,26 +39,26 @@ FORMS = tuple(
 )
 _OFFSET = re.compile(r"([+-])(\d\d)(?::?(\d\d))?", re.ASCII)
 
-# What Arrow reads as we do, where most texts of a column are so.
+# The forms that Arrow reads with the same result. They are used if most strings of a column have them.
 _ZONED = r"\A\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)\z"
 _LOCAL = r"\A\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?\z"
 _ACCESS = r"\A\d\d/[A-Z][a-z][a-z]/\d{4}:\d\d:\d\d:\d\d [+-]([01]\d|2[0-3])[0-5]\d\z"
 
 
 class Times:
-    """Reads times. One that cannot be read is absent and counted, and takes nothing from its request."""
+    """Reads times. An unreadable time is null and counted; its request is still decided."""
 
     def __init__(self, unit: str | None, zone: str | None = None) -> None:
         if unit is not None and unit not in UNITS:
-            raise ValueError(f"the unit of time is `{unit}`, not one of {', '.join(UNITS)}")
+            raise ValueError(f"`time_unit` must be one of {', '.join(UNITS)}, not `{unit}`")
         self.unread = 0
-        # The row of the first that could not be read, and what it says; and whether any such is a number.
+        # The row and value of the first unreadable time, and whether any unreadable time is a number.
         self.first_unread: tuple[int, str] | None = None
         self.any_number = False
-        # Whether one was there twice or never.
+        # Whether a local time occurred twice or never.
         self.any_changed = False
         self.zoneless = 0
-        # How many name a day and no time of day, and the row of the first. Each is the day's first second, which says nothing of how near calls came.
+        # The number of dates without a time of day, and the row of the first. Each becomes the day's first second, so the gaps between calls aren't known.
         self.days = 0
         self.first_day: int | None = None
         # Microseconds of the latest time that is a number.
@@ -69,7 +69,9 @@ class Times:
         self._pc = needs("pyarrow.compute", "logs")
 
     def column(self, found: Any, is_decided: Any, first: int = 1) -> Any:
-        """A column of times, whose first row has this number. Of the rows that are decided it counts those that cannot be read, those without a zone, and days alone."""
+        """A column of times; `first` is the number of its first row. Counts unreadable times, times without a zone, and dates
+        without a time of day, in decided rows.
+        """
         pa, pc = self._pa, self._pc
         if pa.types.is_dictionary(found.type):
             found = _decoded(pa, found)
@@ -88,7 +90,7 @@ class Times:
 
     @property
     def counted(self) -> list[Any]:
-        """What was counted of the times so far."""
+        """The counts so far."""
         return [self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day, self.latest_number]
 
     @counted.setter
@@ -107,39 +109,41 @@ class Times:
         if types.is_integer(found.type) or types.is_floating(found.type):
             self.any_number = True
         elif not self.any_number and any(is_text(found.type) for is_text in (types.is_string, types.is_large_string, types.is_string_view, types.is_binary)):
-            # `filter` knows no views.
+            # `filter` doesn't support views.
             texts = found.cast(self._pa.binary()).filter(is_unread).unique()
             self.any_number = any(_number(said_in(value)) is not None for value in texts)
 
     def _read(self, found: Any) -> tuple[Any, Any, Any]:
-        """Microseconds since 1970, which times had no zone, and which are days alone."""
+        """Microseconds since 1970, which times had no zone, and which are dates without a time of day."""
         pa, types = self._pa, self._pa.types
         if types.is_timestamp(found.type) or types.is_date(found.type):
             counts = self._of_calendar(found)
             is_local = types.is_date(found.type) or found.type.tz is None
             return self._instants(counts) if is_local else counts, pa.scalar(is_local), pa.scalar(types.is_date(found.type))
         if types.is_null(found.type) or types.is_boolean(found.type):
-            # Python would count flags.
+            # Python would treat booleans as numbers.
             return pa.nulls(len(found), pa.int64()), pa.scalar(False), pa.scalar(False)
         coded = found.dictionary_encode()
         counts, is_local, is_day = (of.take(coded.indices) for of in self._different(coded.dictionary))
         return counts, is_local, is_day
 
     def _of_calendar(self, found: Any) -> Any:
-        """Microseconds of Arrow's own dates and times: a product that is too large would be another time. Nanoseconds are dropped."""
+        """Microseconds of Arrow's dates and times. Out-of-range values are null, because they would overflow. Nanoseconds are
+        dropped.
+        """
         pa, pc = self._pa, self._pc
         is_days = pa.types.is_date32(found.type)
         counts = (found.cast(pa.int32()) if is_days else found).cast(pa.int64())
         unit = "day" if is_days else "ms" if pa.types.is_date64(found.type) else found.type.unit
         if unit == "ns":
-            # Down, as with all others.
+            # Rounded down, like all other times.
             return pc.divide(pc.subtract(counts, pc.if_else(pc.less(counts, 0), 999, 0)), 1_000)
         factor = FACTORS[unit]
         fits = pc.and_(pc.greater_equal(counts, FIRST // factor), pc.less_equal(counts, LAST // factor))
         return pc.multiply(pc.if_else(fits, counts, None), factor)
 
     def _different(self, found: Any) -> tuple[Any, Any, Any]:
-        """Times that are different: at once those of the form that most have, the others one by one."""
+        """Reads distinct times: those of the most common form together, the others one by one."""
         pa, pc = self._pa, self._pc
         if pa.types.is_string(found.type) or pa.types.is_binary(found.type):
             try:
@@ -154,7 +158,7 @@ class Times:
                         counts, is_local, is_day = (pc.replace_with_mask(of, pc.invert(fits), by) for of, by in zip(alike, others))
                         return counts, is_local, is_day
             except pa.ArrowInvalid:
-                # A day that no month has, or bytes that are no text.
+                # A day that doesn't exist in its month, or bytes that aren't text.
                 pass
         return self._one_by_one(found)
 
@@ -179,7 +183,7 @@ class Times:
             return None, False, False
 
     def _count(self, number: float) -> int | None:
-        """What a number counts is not guessed."""
+        """The time of a number; None without a unit."""
         if self._unit is None:
             return None
         count = round(number * UNITS[self._unit])
@@ -197,7 +201,7 @@ class Times:
         return self._pa.array(instants, self._pa.int64()).take(coded.indices)
 
     def _instant(self, count: int) -> int | None:
-        """None where clocks were changed, and the time was there twice or never."""
+        """The instant of a local time; None if it occurred twice or never, because clocks were changed."""
         if not FIRST <= count <= LAST:
             return None
         local = START + timedelta(microseconds=count)
@@ -209,7 +213,7 @@ class Times:
 
 
 def zone_of(name: str | None) -> tzinfo:
-    """The zone of times that name none, by default UTC.
+    """The zone of times without a zone, by default UTC.
 
     >>> zone_of("+05:30"), zone_of(None)
     (datetime.timezone(datetime.timedelta(seconds=19800)), datetime.timezone.utc)
@@ -222,13 +226,15 @@ def zone_of(name: str | None) -> tzinfo:
         from zoneinfo import ZoneInfo
 
         return ZoneInfo(name)
-    # Names that are no paths, paths that are folders, and machines without any zone.
+    # Names that aren't paths, paths that are folders, and machines without time zone data.
     except (LookupError, OSError, TypeError, ValueError):
-        raise ValueError(f"`{name}` is no time zone here: say an offset, as +02:00, or a name, as Europe/Berlin") from None
+        raise ValueError(f"`{name}` is not a time zone on this machine; use an offset such as +02:00, or a name such as Europe/Berlin") from None
 
 
 def _text(text: str) -> tuple[int, bool, bool]:
-    """Microseconds since 1970 of a time in ISO 8601 or as access logs have it, whether it has no zone, and whether it is a day alone."""
+    """Microseconds since 1970 of a time in ISO 8601 or in the form of access logs, whether it has no zone, and whether it is a
+    date without a time of day.
+    """
     found = next((found for form in FORMS if (found := form.fullmatch(text))), None)
     if found is None:
         raise ValueError(text)
@@ -242,7 +248,7 @@ def _text(text: str) -> tuple[int, bool, bool]:
 
 
 def _offset(zone: str) -> int:
-    """How far a zone is ahead, in microseconds."""
+    """The offset of a zone in microseconds."""
     found = _OFFSET.fullmatch(zone)
     if found is None:
         return 0
@@ -261,24 +267,24 @@ def _local(pa: Any, pc: Any, text: Any) -> Any:
 
 
 def _access(pa: Any, pc: Any, text: Any) -> Any:
-    """Texts as access logs have them, `20/Nov/2026:13:05:00 +0000`."""
+    """Times in the form of access logs, `20/Nov/2026:13:05:00 +0000`."""
     day, month, year, time, zone = (
         pc.utf8_slice_codeunits(text, start, stop) for start, stop in ((0, 2), (3, 6), (7, 11), (12, 20), (21, 26))
     )
     number = pa.array([f"-{at:02}-" for at in MONTHS.values()]).take(pc.index_in(month, pa.array(list(MONTHS))))
-    # A month of another name is null, and so is its time.
+    # A time with an unknown month is null.
     return _zoned(pa, pc, pc.binary_join_element_wise(year, number, day, "T", time, zone, ""))
 
 
 def said_in(value: Any) -> str:
-    """What a value of a column says, as text."""
+    """A value of a column as a string."""
     try:
         found = value.as_py()
     except (OverflowError, ValueError):
-        # A time of Arrow that Python has not, as the number that it is; days are 32 bits.
+        # A time that Python does not support, as a number. Days have 32 bits.
         found = value.cast("int32" if value.type == "date32[day]" else "int64").as_py()
     if isinstance(found, bool):
-        # As Arrow, JSON and CSV have it.
+        # The spelling of Arrow, JSON and CSV.
         return str(found).lower()
     return found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else str(found)
 
@@ -293,7 +299,7 @@ def _number(text: str) -> float | None:
 
 
 def _decoded(pa: Any, found: Any) -> Any:
-    # `dictionary_decode` knows no views.
+    # `dictionary_decode` doesn't support views.
     values = found.dictionary
     return (values.cast(pa.string()) if pa.types.is_string_view(values.type) else values).take(found.indices)
 

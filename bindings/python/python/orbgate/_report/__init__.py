@@ -1,4 +1,4 @@
-"""What a policy makes of a log, as one page of HTML."""
+"""Reports what a policy decides for a log, as one HTML page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TITLE = "Access report"
 
 
 class Report:
-    """A page of HTML, and the figures on it as tables. A notebook shows the page."""
+    """An HTML page, and its figures as tables. Notebooks display the page."""
 
     __slots__ = ("_made_with", "figures", "html")
 
@@ -41,10 +41,10 @@ class Report:
             file.write(self.html)
 
     def bundle(self) -> bytes:
-        """The page with all that it was made of but the log, as a ZIP archive: the same page makes the same bytes.
+        """The page and its sources, except the log, as a ZIP archive. The same page makes the same bytes.
 
-        It has the policies' texts, that of the properties, every table as Parquet, and a manifest with the arguments, the versions, and the SHA-256 of the log's files
-        and of all that is in it. `orbgate.audit.verify` checks it, and makes it again.
+        The archive contains the policies, the properties, every table as Parquet, and a manifest with the arguments, the versions,
+        and the SHA-256 of the log's files and of all files in the archive. `orbgate.audit.verify` checks it and makes it again.
         """
         from .bundle import entries, pack
 
@@ -55,7 +55,7 @@ class Report:
         return f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
 
     def _repr_html_(self) -> str:
-        # A frame keeps the page's style to the page. The empty `sandbox` lets it run nothing.
+        # A frame keeps the page's style out of the notebook. The empty `sandbox` lets the page run nothing.
         source = escape(self.html)
         style = "width:100%;height:48rem;border:1px solid #8888;border-radius:6px"
         return f'<iframe sandbox srcdoc="{source}" title="{TITLE}" style="{style}"></iframe>'
@@ -79,25 +79,25 @@ def report(
     public: Sequence[str] | None = None,
     properties: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Decides a log, and shows the decisions on one HTML page; `path` is where to write the page.
+    """Decides a log, and shows the decisions on one HTML page. With `path`, also writes the page to this file.
 
-    On it are the calls that the server served though the policy denies them, or refused though it allows them, where the log has
-    statuses; the calls that were allowed and denied, by reason and by route; the calls that consumed orbs, over time; the scopes
-    that were granted and never used, and those that denied calls lacked; and the callers who were denied most.
+    If the log has statuses, the page lists calls that the server served although the policy denies them, or refused although
+    it allows them. It also shows allowed and denied calls by reason and route, orbs over time, unused and missing scopes, and
+    the callers with the most denied calls.
 
-    `log` is anything that `orbgate.logs.read` takes, files or tables, and the arguments from `format` on are those of
-    `orbgate.logs.read`. Or `log` is a reader, which has all of them. `top` is how many rows a table of the page has at most.
-    With another policy as `base`, the page also says what that policy decides otherwise. With a test file as `properties`, it says of each
-    property in it whether it holds for all requests, and which are against it: `figures.properties` has them.
+    `log` and the arguments from `format` on are those of `orbgate.logs.read`. `log` can also be a reader, which already has
+    these arguments. `top` is the most rows in a table of the page. With another policy as `base`, the page also lists calls
+    that this policy decides differently. With a test file as `properties`, it shows whether each property in the file holds
+    for all requests, and the requests that violate it; they are also in `figures.properties`.
 
-    The page is one file without scripts, and loads nothing from the network. It has callers, paths and scopes, and says
-    at its end what it leaves out of them, such as queries. The same rows, policy and arguments make the same page, byte for byte, from files and from
-    tables, except for what it says of files. Memory is bounded: if there are too many callers, or too many scopes that
-    the policy does not have, the page shows those with most calls, and says where their counts are lower bounds.
+    The page is one file without scripts, and loads nothing from the network. It contains callers, paths and scopes, and lists
+    at its end what it leaves out, such as queries. The same rows, policy and arguments make the same bytes, from files and from
+    tables, except for details about files. Memory is bounded: if there are too many callers, or too many scopes that the
+    policy doesn't have, the page shows the most frequent ones, and marks lower bounds.
 
-    A row that cannot be read is not decided: it is counted, and the page says so. It also says where a file breaks off.
-    Needs the extra `report`. Raises what `orbgate.logs.read` raises, `OSError` where the page cannot be written or `properties` not be read,
-    and `PolicyError` with every error of that file.
+    Unreadable rows are counted but not decided. The page reports them, and where a file breaks off. Needs the extra `report`.
+    Raises the same errors as `orbgate.logs.read`, `OSError` if the page can't be written or `properties` can't be read, and
+    `PolicyError` with all errors in that file.
     """
     check_needs()
     from .._read.reader import Reader, read
@@ -109,7 +109,7 @@ def report(
     if not isinstance(log, Reader):
         made = make(read(log, **said), policy, title, top, base=base, properties=proved)
     elif given := [name for name, value in said.items() if value is not None]:
-        raise ValueError(f"a reader knows what it reads: `{given[0]}` must be said where it is made")
+        raise ValueError(f"set `{given[0]}` when you create the reader, not here")
     else:
         made = make(log, policy, title, top, base=base, properties=proved)
     if path is not None:
@@ -128,7 +128,9 @@ def make(
     resume: Resume | None = None,
     events: Events | None = None,
 ) -> Report:
-    """Makes a report; `watch` is called after each part of the log, `resume` keeps how far counting has come, `events` writes decisions and findings."""
+    """Makes a report. `watch` is called after each part of the log, `resume` stores the progress, and `events` writes decisions
+    and findings.
+    """
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
     check_needs()

@@ -1,4 +1,4 @@
-"""A report as evidence: the page, its tables, the policies and what the log was, in one archive of always the same bytes."""
+"""Makes bundles: an archive of the page, its tables, the policies and a description of the log, with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST, PAGE, POLICY, BASE, PROPERTIES = "manifest.json", "report.html", "policy.yaml", "base.yaml", "properties.test.yaml"
-# What the bytes of page and tables depend on, besides this package.
+# The libraries that affect the bytes of the page and the tables.
 LIBRARIES = ("jinja2", "pyarrow", "vl-convert-python")
 # The first time that an archive can state.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def entries(html: str, found: Figures, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
-    """What is in the archive, by name; the manifest is the last."""
+    """The files of the archive by name. The manifest is the last."""
     files = {PAGE: html.encode(), POLICY: policy.text}
     if base is not None:
         files[BASE] = base.text
@@ -57,18 +57,18 @@ def entries(html: str, found: Figures, policy: Policy, base: Policy | None, titl
 
 
 def summary(proved: Properties | None) -> dict[str, Any] | None:
-    """What the manifest says of properties."""
+    """The properties in the manifest."""
     return proved and {"file": proved.file, "sha256": proved.sha256, "properties": len(proved.rows), "failed": len(proved.failed)}
 
 
 def table_files(found: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    """All tables of figures as Parquet, by their names in the archive."""
+    """All tables of the figures as Parquet, with their names in the archive."""
     for name, rows in tables(found, prefix):
         yield f"tables/{name}.parquet", _parquet(rows)
 
 
 def tables(found: Any, prefix: str = "") -> Iterator[tuple[str, Rows[Any]]]:
-    """All tables of figures, also those inside them, by their names."""
+    """All tables of the figures, including nested ones, with their names."""
     for name, value in zip(found._fields, found):
         if isinstance(value, Rows):
             yield prefix + name, value
@@ -77,7 +77,7 @@ def tables(found: Any, prefix: str = "") -> Iterator[tuple[str, Rows[Any]]]:
 
 
 def pack(files: Mapping[str, bytes]) -> bytes:
-    """An archive. Nothing is compressed: the bytes would depend on the machine's zlib."""
+    """Makes an archive. Nothing is compressed, because the bytes would depend on the machine's zlib."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_STORED) as archive:
         for name, content in files.items():
@@ -88,31 +88,31 @@ def pack(files: Mapping[str, bytes]) -> bytes:
 
 
 class BrokenBundleError(TableError):
-    """An archive that can be read, and isn't whole: a part is missing, there twice or something else."""
+    """A readable archive that isn't a complete bundle: a file is missing, occurs twice or is invalid."""
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
-    """What is in an archive. Raises `TableError` if it isn't, byte for byte, one that `pack` makes: nothing hides between its files."""
+    """The files of an archive. Raises `TableError` unless `pack` makes exactly the same bytes, so nothing can hide between files."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            # A compressed file may be far larger than it looks.
+            # A compressed file might be far larger than it looks.
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-                raise TableError("the bundle is compressed, so it is none that was made here")
+                raise TableError("the bundle is compressed, so orbgate did not make it")
             names = Counter(entry.filename for entry in archive.infolist())
             if twice := [name for name, count in names.items() if count > 1]:
-                raise BrokenBundleError(f"the archive has `{twice[0]}` twice")
+                raise BrokenBundleError(f"the archive contains `{twice[0]}` twice")
             files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
     except TableError:
         raise
     except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-        raise TableError(f"the bundle is no archive that can be read, so it is damaged or something else: {error}") from None
+        raise TableError(f"the bundle cannot be read as an archive, so it is damaged or not a bundle: {error}") from None
     if pack(files) != data:
-        raise TableError("the bundle is an archive that was changed, or made by another program")
+        raise TableError("the bundle was changed, or made by another program")
     return files
 
 
 def read_table(data: bytes) -> Any:
-    """A table of the archive, as Arrow has it."""
+    """A table of the archive as an Arrow table."""
     return pq.read_table(io.BytesIO(data))
 
 

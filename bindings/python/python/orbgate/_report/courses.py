@@ -1,4 +1,4 @@
-"""When the calls of groups came: to the second while these fit into memory, from then on in spans of which the ends are known."""
+"""Counts the calls of groups by time: by the second while that fits into memory, then by spans with known ends."""
 
 from __future__ import annotations
 
@@ -11,44 +11,44 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts
 
-# How calls came.
+# How the calls of a group are spread over time.
 STEADY, BURST, UNEVEN, NOT_CLEAR = "steady", "burst", "uneven", "not clear"
-# From how many calls on something is said of when they came, and of what a client looks like.
+# The fewest calls for a course or a flagged client.
 FEW = 10
-# A burst is half of the calls in at most such a part of the log's time, a steady course in at least such a one.
+# In a burst, half of the calls took at most this part of the log's time; in a steady course, at least this part.
 BURST_PART, STEADY_PART = 24, 4
-# Of how many seconds a log must be: in a shorter one calls are near each other whatever the client is like.
+# The shortest log in seconds for a course. In a shorter log, calls are always close together.
 SHORTEST = 3_600
-# How many different seconds of all groups are kept, in 40 bytes each and several times that while they are counted.
+# The most distinct seconds of all groups, which take 40 bytes each, and several times that while they are counted.
 MOST_SECONDS = 1 << 19
-# How many rows are grouped at once, and otherwise in how many parts.
+# The most rows that are grouped at once, and the number of parts if there are more.
 ROWS_AT_ONCE, PARTS = 1 << 18, 16
 
 EPOCH = datetime(1970, 1, 1)
 
-# The words for a course, as the page has them.
+# The definitions on the page.
 RULE = (
-    f"The course of {FEW} calls or more is {STEADY} where half of them took a quarter of the log's time or more, a {BURST} where they took at most "
-    f"a {BURST_PART}th of it, and {UNEVEN} between. Such a time is rounded up, never across these limits. In a log of less than an hour no course is said"
+    f"The course shows how {FEW} calls or more are spread over time. It is {STEADY} if half of them took a quarter of the log’s time or more, a {BURST} if "
+    f"half took at most a {BURST_PART}th of it, and {UNEVEN} otherwise. The time of half of the calls is rounded up, but never across these limits. A log of less than an hour has no courses"
 )
-# And where such a time is not known exactly.
-LIMITS = f"Of some groups it is only known between which two times that is, the shorter one rounded down. Then the course is said if it is that of both, and is otherwise {NOT_CLEAR}"
+# The definition for times that are not known exactly.
+LIMITS = f"For some groups, only a lower limit (rounded down) and an upper limit of this time are known. The course is then shown if it is the same for both limits, and is {NOT_CLEAR} otherwise"
 
 
 
 class Period(NamedTuple):
-    """The seconds since 1970 from the first to the last."""
+    """The first and the last second of a log, since 1970."""
 
     first: int
     last: int
 
     @property
     def seconds(self) -> int:
-        """How many that are."""
+        """The length in seconds."""
         return self.last - self.first + 1
 
     def course(self, seconds: int) -> str | None:
-        """How calls come of which half take this time; None in a log that is too short."""
+        """The course of calls half of which take this time; None if the log is too short."""
         if self.seconds < SHORTEST:
             return None
         if BURST_PART * seconds <= self.seconds:
@@ -57,9 +57,9 @@ class Period(NamedTuple):
 
 
 class Half(NamedTuple):
-    """The shortest time in which at least half of the calls came is at least `least_seconds` long and at most `most_seconds`.
+    """The shortest time that contains half of the calls: at least `least_seconds`, and at most `most_seconds`.
 
-    Half of them came within the `most_seconds` from `start` on. `calls` is how many calls are known to be within the period.
+    The `most_seconds` from `start` on contain half of the calls. `calls` is the number of calls known to be in the period.
     """
 
     start: int
@@ -73,7 +73,7 @@ class Half(NamedTuple):
         return time_of(self.start)
 
     def course(self, period: Period) -> str | None:
-        """What is so for every time between the limits; None of few calls, or in a log that is too short."""
+        """The course, if it is the same for both limits; None for few calls, or if the log is too short."""
         if self.calls < FEW:
             return None
         course = period.course(self.least_seconds)
@@ -81,14 +81,14 @@ class Half(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """When the calls of a group came: of each span its first second with a call, its last one, and how many calls it has."""
+    """The calls of a group by span of time: the first and the last second with a call, and the number of calls."""
 
     firsts: Sequence[int]
     lasts: Sequence[int]
     calls: Sequence[int]
 
     def within(self, period: Period) -> tuple[Spans, int]:
-        """The spans within a period, and how many calls have spans that are only partly within."""
+        """The spans in a period, and the number of calls in spans that are only partly in it."""
         start, end = 0, len(self.calls)
         while start < end and self.firsts[start] < period.first:
             start += 1
@@ -99,21 +99,21 @@ class Spans(NamedTuple):
         return inside, sum(self.calls[at] for at in across)
 
     def out_of(self, period: Period) -> int | None:
-        """How many calls are out of a period; None where that is not known."""
+        """The number of calls outside a period; None if that isn't known."""
         inside, across = self.within(period)
         return None if across else sum(self.calls) - sum(inside.calls)
 
     def half(self, period: Period, unseen: int = 0) -> Half | None:
-        """In how short a time half of the calls of a period came, where up to `unseen` more calls came at unknown times.
+        """The shortest time that contains half of the calls in a period, if up to `unseen` more calls have unknown times.
 
-        None without any call, and where those with a known time may be less than half of them: then half of them may have taken any time.
+        None without calls, or if less than half of the calls might have a known time.
         """
         spans, across = self.within(period)
         unseen += across
         known = sum(spans.calls)
         if not known or unseen > known:
             return None
-        # All of the unseen may be within the shortest time, or none of them.
+        # The shortest time might contain all of the unseen calls, or none.
         found = spans._shortest(max(1, -(-(known - unseen) // 2)))
         if not unseen:
             return found
@@ -130,7 +130,7 @@ class Spans(NamedTuple):
                 inside -= self.calls[start]
                 start += 1
             if inside >= enough:
-                # From a call of the span at the start to one of that at the end.
+                # From a call in the start span to a call in the end span.
                 least = max(1, self.firsts[end] - self.lasts[start] + 1)
                 most = self.lasts[end] - self.firsts[start] + 1
                 if best is None or most < best.most_seconds:
@@ -144,15 +144,15 @@ class Spans(NamedTuple):
 class GroupSeconds(Counts):
     """Counts the calls of groups by the second.
 
-    If all groups together have too many different seconds, those that have most are counted by spans of a power of two of seconds, the shortest
-    with which they are few enough. So it is the same in whichever order the calls come.
+    If all groups together have too many distinct seconds, the groups with the most are counted by spans of 2, 4, 8 … seconds, as
+    short as possible. The result doesn't depend on the order of the calls.
     """
 
     def __init__(self) -> None:
         super().__init__(["group", "span"], least=["first"], greatest=["last"])
         # The most spans of a group.
         self._most = MOST_SECONDS
-        # Which power of two, of the groups that have more different seconds than this.
+        # For each group with more distinct seconds than that, the power of two of its spans.
         self._shifts: dict[int, int] = {}
 
     def state(self) -> dict[str, Any]:
@@ -163,17 +163,17 @@ class GroupSeconds(Counts):
         self._most, self._shifts = state["most"], state["shifts"]
 
     def see(self, group: Any, second: Any) -> None:
-        """Counts a call of each group at the second beside it."""
+        """Counts calls: a column of groups, and a column of their seconds."""
         self.add(self._in_spans(pa.table({"group": group, "first": second, "last": second})))
         if self._rows() > 2 * MOST_SECONDS:
             self.fit()
 
     def fit(self) -> None:
-        """Makes spans longer where there are too many."""
+        """Makes spans longer if there are too many."""
         if not self.settle(0):
             return
         spans = self._spans()
-        # A group with longer spans has more different seconds than fit, so it has as many as fit into fewer, too.
+        # A group with longer spans had too many seconds, so it also fills any smaller limit.
         while sum(self._most if group in self._shifts else min(self._most, count) for group, count in spans.items()) > MOST_SECONDS:
             self._most //= 2
         while longer := [group for group, count in spans.items() if count > self._most]:
@@ -190,7 +190,7 @@ class GroupSeconds(Counts):
         self._settled = self._rows()
 
     def by_group(self) -> dict[int, Spans]:
-        """When the calls of each group came, in the order of time."""
+        """The spans of each group, in the order of time."""
         self.fit()
         if not self._rows():
             return {}
@@ -203,7 +203,7 @@ class GroupSeconds(Counts):
         return found
 
     def _spans(self) -> dict[int, int]:
-        """How many spans each group has."""
+        """The number of spans of each group."""
         [part] = self._parts
         counts = pc.value_counts(part["group"])
         return dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist()))
@@ -211,7 +211,7 @@ class GroupSeconds(Counts):
     def _grouped(self, table: Any) -> Any:
         if table.num_rows <= ROWS_AT_ONCE:
             return super()._grouped(table)
-        # Grouping takes a few times the memory of what it groups, so that is done in parts.
+        # Grouping takes several times the memory of the table, so large tables are grouped in parts.
         part = pc.bit_wise_and(pc.bit_wise_xor(table["group"], table["span"]), PARTS - 1)
         return pa.concat_tables([super(GroupSeconds, self)._grouped(table.filter(pc.equal(part, of))) for of in range(PARTS)])
 
@@ -225,7 +225,7 @@ class GroupSeconds(Counts):
 
 
 def second_of(time: datetime) -> int:
-    """The second since 1970 that a time is in."""
+    """The second of a time, since 1970."""
     return (time - EPOCH) // timedelta(seconds=1)
 
 
@@ -235,7 +235,7 @@ def time_of(second: int) -> datetime:
 
 
 def _integers(column: Any) -> Sequence[int]:
-    """The 64-bit integers of a column of one chunk, without nulls, where they are."""
+    """A view of the 64-bit integers of a column without nulls."""
     array = column.combine_chunks()
     array = array.chunk(0) if hasattr(array, "chunk") else array
     integers: Any = memoryview(array.buffers()[1]).cast("q")

@@ -1,4 +1,4 @@
-"""Denied calls told apart, by caller, by what they have in common and by when they came; with the rows that say so."""
+"""Groups denied calls by caller and pattern, and classifies the groups by their numbers and times."""
 
 from __future__ import annotations
 
@@ -26,57 +26,71 @@ if TYPE_CHECKING:
     from .._count.decided import Part
     from .spans import Unit
 
-# What denied calls of a caller have in common.
+# The patterns of denied calls.
 MISSING_SCOPE, OTHER_KIND, OLDER_VERSION = "missing scope", "other kind of token", "older version"
 UNKNOWN_PATHS, OTHER_METHOD, NO_TOKEN = "unknown paths", "undeclared method", "no valid token"
-# What such calls may look like.
+# The kinds of flagged callers.
 MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
 
-# How many groups are told apart, and of each how many rows at most and different paths.
+# The most groups, and for each group the most rows and distinct paths.
 GROUPS, ROWS, PATHS = 5_000, 5, 64
-# Of how many callers it is told when they were denied.
+# The number of callers whose denials are listed by time.
 TIMED_CALLERS = 25
-# From how many different paths on it looks like a probe.
+# The fewest distinct paths of a probe.
 PROBED_PATHS = 20
-# Of each half an hour a group keeps when each path came first and last, so what came within an hour is exact in whichever order rows come. After a
-# whole block, a group keeps the last 64 of them.
+# For each half hour, a group keeps the first and last second of each path, so that the paths within an hour are exact in any order
+# of rows. After a whole block, a group keeps its last 64 half hours.
 HOUR, SLOT, SLOTS = 3_600, 1_800, 64
-# A caller has stopped if it was silent at the log's end for more than so many times its average gap, and for more than a burst's part of the log's time.
+# A caller has stopped if it was silent at the log's end for more than this many times its average gap, and for more than a burst's
+# part of the log's time.
 SILENT_GAPS = 10
-# A part of a path that is an id, also before an ending like that of a file, or a number in one: paths that differ in these alone are those of one template.
+# A segment that is an id, possibly with a file extension, or a number anywhere. Paths that differ only in these have one template.
 ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+")
 
-# The definitions, as the page and the README have them.
+# The definitions on the page.
 RULES = {
-    MISCONFIGURED: f"makes {FEW} calls or more that lack one scope, or a user's token for it, steadily over the log's time. Other tokens of the caller may have it. A user who is probing a token's permissions looks the same",
-    STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is taken for the older one",
+    MISCONFIGURED: f"makes {FEW} calls or more that lack one scope, or a user's token for it, steadily over the log's time. Other tokens of the caller might have the scope. A user who is probing a token's permissions looks the same",
+    STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is assumed to be the older one",
     PROBE: (
-        f"tries {PROBED_PATHS} different paths or more that are malformed or that no route has, with a valid token or without one, "
-        "within an hour or as most of all its calls; paths that differ alone in numbers, wherever these are, or in UUIDs, long ids or e-mail addresses that are a whole part, a file's ending apart, are one. "
+        f"tries {PROBED_PATHS} or more different paths that are malformed or have no route, with or without a valid token, "
+        "within an hour or in most of its calls. Paths count as one if they differ only in numbers, or in UUIDs, long ids or e-mail addresses that are a whole segment (apart from a file extension). "
         "A client with a wrong base path looks the same"
     ),
 }
 
-class Denied(NamedTuple):
-    """Denied calls of a caller that have something in common, a lower bound where they are not exact.
 
-    `caller` is None for all calls that name none. `pattern` is "missing scope", "other kind of token", "older version" (another policy, which the log is compared with, has the routes),
-    "unknown paths" (malformed, or without a route, also without a valid token), "undeclared method" (of a path that the policy has) or "no
-    valid token". `scope` is the scope that the calls lacked, `routes` are those that
-    they reached, of the other policy where that is what they have in common. `paths` counts different unknown paths, at most 64; those that
-    differ in ids alone are one. `paths_in_hour` says how many of them came within one hour, at most 20 (a lower bound if `paths_in_hour_is_exact` is false,
-    because calls have no time or came far out of order), `caller_calls` how many calls the caller
-    has in all (None where that is not exact), `caller_lacks` how many scopes its denied calls lacked in all, a user's token for them
-    included (a lower bound where some groups are not counted), `caller_carried` in how many calls its tokens carried the scope, a user's tokens
-    where that is what the calls lacked (None where that is not exact, and without a scope or a caller), `malformed` the malformed calls, `base_allowed` those that the other policy allows,
-    `served_though_denied` those that the server served (None where the log has no statuses). Half of the calls, but for the `outlying` ones, whose times are far from all others (None where it is not known how many
-    these are), came within `half_seconds` from
-    `half_from` on: `course` is "burst" if that is at most a 24th of the log's time, "steady" if it is a quarter or more, "uneven" between. The times are in whole seconds, the first
-    and the last included. There is no shorter time, unless `half_least_seconds` is less, which is then a lower bound of it: the course is said where it is that of both, and is
-    otherwise "not clear". It is None of fewer than 10 calls with a time, and in a log of less than an hour. `without_time` calls may have come at any time: where
-    they are more than the others, nothing is said of half of the calls. Nor is it, nor of an hour, in a log in which some times are days alone.
-    `rows` are the first, counted from 1, and `method`, `target` and `detail` those of the first, without its query. `looks_like` is None where the
-    calls say too little.
+class Denied(NamedTuple):
+    """Denied calls of a caller with a common pattern. `calls` is a lower bound unless `is_exact`.
+
+    `caller` is None for all calls that name no caller. `pattern` is:
+
+    - "missing scope", or "other kind of token" if only a user's token can use the scope
+    - "older version": only the policy that the log is compared with has the routes
+    - "unknown paths": malformed or without a route, with or without a valid token
+    - "undeclared method": the policy has the path, but not with this method
+    - "no valid token"
+
+    `scope` is the missing scope. `routes` are the routes that the calls reached, or the other policy's routes for "older
+    version". `paths` counts distinct unknown paths, at most 64; paths that differ only in ids count as one. `paths_in_hour` is
+    the most of them within an hour, at most 20. It is a lower bound unless `paths_in_hour_is_exact`, because calls have no time
+    or are far out of order.
+
+    `caller_calls` is the number of all calls of the caller; None if it isn't exact. `caller_lacks` counts the scopes that its
+    denied calls lacked, including those for which they lacked a user's token; a lower bound if some groups aren't counted.
+    `caller_carried` counts its calls whose token had the scope, or whose user token had it for "other kind of token"; None if
+    it isn't exact, or without a scope or a caller. `malformed` counts malformed calls, `base_allowed` calls that the other
+    policy allows, and `served_though_denied` calls that the server served; None if the log has no statuses.
+
+    Half of the calls, without the `outlying` ones (None if their number isn't known), were made in the `half_seconds` from
+    `half_from` on, counting whole seconds and including the first and the last. There is no shorter time, unless
+    `half_least_seconds` is less: the shortest time is then between the two. `course` is "burst" if it is at most a 24th of the
+    log's time, "steady" if it is at least a quarter, "uneven" otherwise, and "not clear" if the two limits differ in this. It is
+    None for fewer than 10 calls with a time, or in a log of less than an hour. `without_time` calls have no time; if they are
+    more than the others, the fields about half of the calls are None. These fields and `paths_in_hour` are also None if some
+    times of the log are dates without a time of day.
+
+    `rows` are the first rows, counted from 1. `method`, `target` (without its query) and `detail` are those of the first row.
+    `looks_like` is "misconfigured client", "stale client", "probe", or None if there is no likely cause.
     """
 
     caller: str | None
@@ -110,7 +124,7 @@ class Denied(NamedTuple):
 
 
 def has_stopped(row: Denied, first: datetime | None, last: datetime | None) -> bool:
-    """Whether a caller stopped making such calls, in a log from `first` to `last`."""
+    """Whether a caller stopped making these calls, in a log from `first` to `last`."""
     if first is None or last is None or row.first is None or row.last is None or row.paths_in_hour is None or row.outlying != 0:
         return False
     silence, whole = (last - row.last).total_seconds(), (last - first).total_seconds()
@@ -119,13 +133,15 @@ def has_stopped(row: Denied, first: datetime | None, last: datetime | None) -> b
 
 
 def hour_is_bound(rows: Rows[Denied]) -> str:
-    """That there may be probes among these groups, because how many paths came within an hour is not known; nothing if it is."""
+    """A note that more groups might be probes, because their paths within an hour aren't known exactly; empty otherwise."""
     bounds = sum(row.pattern == UNKNOWN_PATHS and row.looks_like is None and row.paths >= PROBED_PATHS and not row.paths_in_hour_is_exact for row in rows)
-    return f"How many paths came within an hour is a lower bound in {number(bounds, 'group')}, of which calls have no time or came far out of order." if bounds else ""
+    return f"In {number(bounds, 'group')}, the number of paths within an hour is a lower bound, because calls have no time or are far out of order." if bounds else ""
 
 
 class DeniedSpan(NamedTuple):
-    """The denied calls of one of the callers with most denials from `start` on, in a span of the page; a lower bound where it is not exact."""
+    """The denied calls of a caller in the span of the page that begins at `start`. `denied` is a lower bound unless `is_exact`.
+    Only the callers with the most denials are listed.
+    """
 
     caller: str | None
     start: datetime
@@ -134,17 +150,17 @@ class DeniedSpan(NamedTuple):
 
 
 class Evidence:
-    """What is known of a group besides how many calls it has."""
+    """The details of a group, apart from its number of calls."""
 
     __slots__ = ("detail", "first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target")
 
     def __init__(self, number: int) -> None:
-        # What `GroupSeconds` calls the group.
+        # The group's number in `GroupSeconds`.
         self.number = number
         self.rows: list[int] = []
         self.routes: Counter[str] = Counter()
         self.paths: set[bytes] = set()
-        # By half an hour, each path with its first and its last second there, as many as make a probe; and from which half hour on none was dropped.
+        # For each half hour, the first and last second of each path, up to the number of a probe; and the first half hour since the last drop.
         self.slots: dict[int, dict[bytes, tuple[int, int]]] = {}
         self.slots_from: int | None = None
         self.paths_in_hour = 0
@@ -157,9 +173,9 @@ class Evidence:
         self.detail: str | None = None
 
     def see_path(self, shape: bytes, slot: int, first: int, last: int) -> None:
-        """A path came at these seconds and maybe between them, in a half hour."""
+        """Notes the first and last second of a path in a half hour."""
         if self.slots_from is not None and slot < self.slots_from + 2:
-            # The hour of this call reaches into what was dropped.
+            # The hour of this call includes dropped half hours.
             self.paths_in_hour_is_exact = False
         inside = self.slots.setdefault(slot, {})
         before = inside.get(shape, (first, last))
@@ -168,9 +184,9 @@ class Evidence:
             self._is_probe()
 
     def most_in_hour(self) -> int:
-        """How many different paths came within an hour, the first and the last second included, at most as many as make a probe."""
+        """The most distinct paths within an hour, including its first and last second, at most the number of a probe."""
         for slot, paths in self.slots.items():
-            # All of the half hour before are within an hour of any time in this one, and of that before them those that came late enough.
+            # An hour that ends in this half hour includes the whole half hour before it, and the late paths of the one before that.
             near, far = self.slots.get(slot - 1, {}), self.slots.get(slot - 2, {})
             for until, _ in paths.values():
                 within = {shape for shape, (first, _) in paths.items() if first <= until} | near.keys()
@@ -187,7 +203,7 @@ class Evidence:
             self.slots_from = min(self.slots)
 
     def _is_probe(self) -> None:
-        """More need not be known."""
+        """Ends counting, because the number of a probe is reached."""
         self.paths_in_hour, self.paths_in_hour_is_exact, self.slots = PROBED_PATHS, True, {}
 
 
@@ -196,7 +212,7 @@ NO_SPANS = Spans((), (), ())
 
 
 class DenialCounts:
-    """Counts denied calls by caller and by what they have in common."""
+    """Counts denied calls by caller and pattern."""
 
     def __init__(self, has_base: bool) -> None:
         self.groups = Heavy(GROUPS)
@@ -224,9 +240,10 @@ class DenialCounts:
             evidence.settle()
 
     def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
-        """The groups, first probes, then other clients that look like something, then by their calls; the log has calls from `first` to `last`.
+        """The groups in a log from `first` to `last`: probes, then other flagged clients, then the rest by their calls.
 
-        `calls_of` says how many calls a caller has in all, or None if that is not known, `carried` in how many its tokens, or a user's, carried a scope. With `has_days_alone`, nothing is said of how near calls came.
+        `calls_of` returns the number of all calls of a caller, or None if it isn't known. `carried` returns the number of calls
+        whose token, or user token, had a scope. With `has_days_alone`, gaps between calls aren't known.
         """
         spans = self.seconds.by_group()
         period = None if first is None or last is None else Period(second_of(first), second_of(last))
@@ -248,7 +265,7 @@ class DenialCounts:
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
     def times(self, unit: Unit | None, first: datetime | None, last: datetime | None) -> Rows[DeniedSpan]:
-        """When the callers with most denials were denied, in spans of this unit."""
+        """The denials of the callers with the most denials, in spans of this unit."""
         if unit is None or first is None or last is None:
             return Rows(DeniedSpan)
         of_caller: dict[bytes | None, list[tuple[Group, Any]]] = {}
@@ -271,7 +288,7 @@ class DenialCounts:
         return Rows(DeniedSpan, rows)
 
     def _denied(self, part: Part) -> Any:
-        """The denied calls, each with what it has in common with others."""
+        """The denied calls with their patterns."""
         calls, decided, before, _ = part
         reason = decided["sought"].combine_chunks()
         is_lost = pc.is_in(reason, pa.array([Reason.NO_ROUTE.value, Reason.METHOD_NOT_DECLARED.value]))
@@ -346,7 +363,7 @@ class DenialCounts:
         second = pc.divide(pc.floor_temporal(unknown["time"], unit="second").cast(pa.int64()), 1_000_000)
         slot = pc.floor(pc.divide(second.cast(pa.float64()), SLOT)).cast(pa.int64())
         paths = pa.table({"caller": unknown["caller"], "path": path, "slot": slot, "second": second})
-        # Which ones are kept does not matter, how many does.
+        # Only the number of kept paths matters.
         for row in paths.group_by(["caller", "path", "slot"]).aggregate([("second", "min"), ("second", "max")]).to_pylist():
             evidence, slot = self._evidence[row["caller"], UNKNOWN_PATHS, None], row["slot"]
             is_timed = slot is not None and evidence.paths_in_hour < PROBED_PATHS
@@ -381,7 +398,7 @@ class DenialCounts:
 
 
 def _example(target: bytes | None) -> bytes | None:
-    """A target as an example. A query may carry what nobody should read in a report."""
+    """A target as an example, without its query, which can contain secrets."""
     if target is None:
         return None
     path = re.split(b"[?#]", target, maxsplit=1)[0]

@@ -1,4 +1,4 @@
-"""The verdict of a report: what needs attention, the most severe first, and what to do next."""
+"""The findings of a report: problems that need attention, the most severe first, with the next step for each."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .figures import Changes, Figures
     from .served import Mismatch
 
-# Of how many callers that look like a probe the verdict has the names besides the first.
+# The most further callers that a finding about probes names.
 MOST_NAMES = 5
-# The sections that have the details.
+# The sections with the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
 PROPERTIES, UNUSED, UNKNOWN, NO_CALLS = "Properties", "Unused grants", "Unknown scopes", "No calls"
 
 
 def findings(found: Figures) -> Rows[Finding]:
-    """What needs attention, the most severe first; of one level, first what lets somebody in."""
+    """The findings, the most severe first. In each level, findings about wrongly served calls come first."""
     every = (*_log(found), *_server(found), *_properties(found), *_clients(found), *_changes(found), *_scopes(found))
     return Rows(Finding, sorted(every, key=lambda row: LEVELS.index(row.level)))
 
@@ -37,17 +37,17 @@ def findings(found: Figures) -> Rows[Finding]:
 def _server(found: Figures) -> Iterator[Finding]:
     served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
     if served:
-        action = "Find out why the server lets these calls in: it may lack the check, or run another policy."
+        action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
         yield Finding(HIGH, "served_though_denied", served, True, f"{_were(served)} served although the policy denies {_them(served)}{_most(found, SERVED_THOUGH_DENIED)}.", action, SERVER)
     if refused:
-        action = "Check whether the server runs another version of the policy, or has rules of its own."
+        action = "Check whether the server runs another version of the policy, or has its own rules."
         yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{_were(refused)} rejected although the policy allows {_them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}.", action, SERVER)
 
 
 def _most(found: Figures, what: str) -> str:
-    """Where most of these calls went that reached a route, or else most of all; and the first of them."""
+    """The route of most of these calls, with its first call. Calls with a route come first."""
     rows = found.served.mismatches.where(lambda row: row.what == what)
-    # A page that the policy doesn't know says less than a route that it protects.
+    # A call to a protected route matters more than one to an unknown path.
     first = next((row for row in rows if row.route is not None), rows[0])
     location = f"{'' if len(rows) == 1 else f'{number(first.calls)} of them '}{'to ' + first.route if first.route else 'without a route'}"
     times = when(first.first, first.last, found.times.has_days_alone)
@@ -55,7 +55,7 @@ def _most(found: Figures, what: str) -> str:
 
 
 def _by(row: Mismatch) -> str:
-    """Who makes these calls: the first caller, and how many more."""
+    """The first caller of these calls, and the number of others."""
     if not row.first_callers:
         return ""
     more = f" and {bound(row.callers - 1, row.callers < CALLERS, 'more caller')}" if row.callers > 1 else ""
@@ -67,7 +67,7 @@ def _properties(found: Figures) -> Iterator[Finding]:
     if found.properties is not None and (failed := len(found.properties.failed)):
         of_all = f"{number(failed)} of {number(len(found.properties.rows), 'property', 'properties')}"
         sentence = f"{of_all} in {shown(found.properties.file)} {'does' if failed == 1 else 'do'} not hold for all requests."
-        yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that the policy allows against it.", PROPERTIES)
+        yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that violate it.", PROPERTIES)
 
 
 def _clients(found: Figures) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def _clients(found: Figures) -> Iterator[Finding]:
         others = [_who(row) for row in probes if row is not first]
         names = [*others[:MOST_NAMES], *([f"{number(len(others) - MOST_NAMES)} more"] if len(others) > MOST_NAMES else [])]
         also = f". The {'other' if len(others) == 1 else 'others'}: {', '.join(names)}" if names else ""
-        yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}{also}.", "Find out who this is; block the caller unless its base path is only wrong.", CAUSES)
+        yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}{also}.", "Find out who this is; block the caller unless it only uses a wrong base path.", CAUSES)
     if lacking := rows[MISCONFIGURED]:
         first = lacking[0]
         lacked = "lacks" if first.pattern == MISSING_SCOPE else "has no user's token for"
@@ -98,14 +98,14 @@ def _clients(found: Figures) -> Iterator[Finding]:
 
 
 def _when(row: Denied) -> str:
-    """When the first and the last of these calls were made, which are days if the log has no times of day."""
+    """The times of the first and the last of these calls; days if the log has no times of day."""
     if row.first is None or row.last is None:
         return ""
     return f", {when(row.first, row.last, row.paths_in_hour is None)}"
 
 
 def _end(row: Denied, found: Figures) -> str:
-    """How long before the log's end the last of these calls was made: the client may have been corrected since."""
+    """The time from the last of these calls to the log's end. The client might have been fixed since."""
     end = found.times.last
     if row.paths_in_hour is None or row.last is None or end is None or row.last > end:
         return ""
@@ -113,7 +113,7 @@ def _end(row: Denied, found: Figures) -> str:
 
 
 def _action(rows: Sequence[Denied], found: Figures, advice: str) -> str:
-    """What to do about callers that still make such calls, and about those that have stopped."""
+    """The advice for callers that still make such calls, and for those that have stopped."""
     going = {row.caller for row in rows if not has_stopped(row, found.times.first, found.times.last)}
     stopped = len({row.caller for row in rows} - going)
     if not stopped:
@@ -124,7 +124,7 @@ def _action(rows: Sequence[Denied], found: Figures, advice: str) -> str:
 
 
 def _callers(rows: Sequence[Denied]) -> list[str | None]:
-    """Who makes these calls: a client may lack several scopes."""
+    """The distinct callers. One client can lack several scopes."""
     return list(dict.fromkeys(row.caller for row in rows))
 
 
@@ -140,13 +140,13 @@ def _changes(found: Figures) -> Iterator[Finding]:
     changes = found.changes
     if changes is None or not changes.calls:
         return
-    sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes, 'it')}."
+    sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes)}."
     yield Finding(MEDIUM, "changes", changes.calls, True, sentence, "Check that each change is intended before you deploy this policy.", CHANGED)
 
 
-def directions(found: Changes, other: str = "the other policy") -> str:
-    """Which policy allows what the other one denies, and what else differs."""
-    said = f"{number(found.newly_allowed)} allowed here that {other} denies, {number(found.newly_denied)} denied here that it allows"
+def directions(found: Changes) -> str:
+    """The numbers of calls for each kind of change."""
+    said = f"{number(found.newly_allowed)} allowed here that it denies, {number(found.newly_denied)} denied here that it allows"
     said += f", {number(found.otherwise_charged)} allowed by both with other orbs" if found.otherwise_charged else ""
     return f"{said}, {number(found.otherwise_denied)} denied by both for another reason" if found.otherwise_denied else said
 
@@ -154,30 +154,29 @@ def directions(found: Changes, other: str = "the other policy") -> str:
 def _log(found: Figures) -> Iterator[Finding]:
     log = found.log
     if log.broken is not None:
-        yield Finding(HIGH, "broken_log", 1, True, f"The log breaks off: {shown(log.broken)}.", "Read the whole log; the numbers are of the rows before.", UNREAD)
+        yield Finding(HIGH, "broken_log", 1, True, f"The log breaks off: {shown(log.broken)}.", "Read the whole log; the numbers cover only the rows before.", UNREAD)
     if not found.calls:
-        yield Finding(HIGH, "no_calls", 1, True, "The log has no calls that could be read, so nothing was checked.", "Check that this is the right file, and how it is read.", UNREAD if log.unread else NO_CALLS)
+        yield Finding(HIGH, "no_calls", 1, True, "The log has no readable calls, so nothing was checked.", "Check that this is the right file, and that its format and columns are right.", UNREAD if log.unread else NO_CALLS)
     if log.unread:
-        rows = number(log.unread, "row")
-        of_all = f"{rows} of {number(found.calls + log.unread)} could not be read"
-        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results may be incomplete.", "Find out what these rows are: correct them and read the log again, or accept them with --tolerate.", UNREAD)
+        of_all = f"{number(log.unread)} of {number(found.calls + log.unread, 'row')} could not be read"
+        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
     if log.warnings:
         first = FIRST_SENTENCE.match(log.warnings[0])
         rest = f"; and {number(len(log.warnings) - 1, 'more warning')}" if len(log.warnings) > 1 else ""
-        yield Finding(MEDIUM, "warnings", len(log.warnings), True, f"How the log was read may be wrong: {shown(first[1] if first else log.warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
+        yield Finding(MEDIUM, "warnings", len(log.warnings), True, f"The log might have been read wrongly: {shown(first[1] if first else log.warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
 
 
-# A warning may name a column of any length. Its other sentences are remedies, and the section has them.
+# A warning can name a column of any length. Its other sentences are advice, which the section shows.
 MOST_OF_A_WARNING = 200
 FIRST_SENTENCE = re.compile(r"((?:`[^`]*`|[^`])+?)(?:\. |\.?$)")
 
 
-# A denied call may need a scope that its token has, as where only a user may use it.
+# A denied call might need a scope that its token has, for example if only users can use it.
 REVIEW = "Review these grants: no call of this log used them."
 
 
 def _needed(count: int) -> str:
-    """How many of the grants are of a scope that denied calls needed, so that revoking them would be no cure."""
+    """A note that denied calls needed some of the granted scopes, so revoking them would be wrong."""
     return f", but denied calls needed {number(count)} of them" if count else ""
 
 
@@ -200,7 +199,7 @@ def _scopes(found: Figures) -> Iterator[Finding]:
 
 
 def checked(found: Figures) -> list[str]:
-    """What was looked for in vain, a sentence each; and what the log can't tell."""
+    """The checks that found nothing, and those that the log doesn't allow, a sentence each."""
     if found.served.calls:
         without = number(found.served.without_status, "call")
         said = [f"The server's responses agree with the policy's decisions{f'; {without} without a status' if found.served.without_status else ''}."]

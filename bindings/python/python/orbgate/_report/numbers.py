@@ -1,4 +1,4 @@
-"""Figures and names as people read them."""
+"""Formats numbers and names for display."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from datetime import datetime
 from .._count.text import shown as escaped
 from .._number import number
 
-# How severe a finding is, from the most severe on.
+# The levels of findings, the most severe first.
 LEVELS = HIGH, MEDIUM, LOW = "high", "medium", "low"
 UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
-# How many rows a table of the page has at most, unless another number is given.
+# The default for the most rows in a table of the page.
 TOP = 25
-# A longer text is cut in its middle: its end often says most.
+# A longer string is cut in its middle, because its end is often the most specific part.
 MOST_CHARACTERS = 120
 
 
 def bound(count: int, is_exact: bool, noun: str = "") -> str:
-    """A number that may be a lower bound.
+    """A number that might be a lower bound.
 
     >>> bound(5, True), bound(1, False, "caller")
     ('5', 'at least 1 caller')
@@ -27,7 +27,7 @@ def bound(count: int, is_exact: bool, noun: str = "") -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole in percent; not all is never 100 %, and something never 0 %.
+    """A share in percent. Only all is 100%, and only nothing is 0%.
 
     >>> share(1, 3), share(999_999, 1_000_000), share(1, 1_000_000), share(0, 5), share(0, 0)
     ('33.3%', '>99.9%', '<0.1%', '0%', '–')
@@ -36,7 +36,7 @@ def share(part: int, whole: int) -> str:
         return "–"
     if part in (0, whole):
         return "100%" if part else "0%"
-    # In whole numbers: a log of any length has the same percentages on every machine.
+    # Integers give the same percentages on every machine.
     thousandths = (2_000 * part + whole) // (2 * whole)
     if thousandths in (0, 1_000):
         return ">99.9%" if thousandths else "<0.1%"
@@ -44,14 +44,14 @@ def share(part: int, whole: int) -> str:
 
 
 def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
-    """A text of a log as the summaries show it, and not too long.
+    """A string of a log for display, escaped and shortened.
 
     >>> shown("a\\nb\\u202ec"), shown("x" * 50, most=9), shown(None), shown("two\\u2420words")
     ('a\\\\nb\\\\u202ec', 'xxxx…xxxx', '–', 'two·words')
     """
     if not text:
         return "–" if text is None else "(empty)"
-    # Few fonts have the sign that stands for a space inside a scope.
+    # Few fonts have the character that replaces a space inside a scope.
     text = text.replace("\u2420", "·")
     if len(text) > most:
         half = (most - 1) // 2
@@ -60,7 +60,7 @@ def shown(text: str | None, most: int = MOST_CHARACTERS) -> str:
 
 
 def short_routes(names: Sequence[str]) -> list[str]:
-    """Names of routes that are short enough for a chart: without the folders that all have in common.
+    """Short names of routes for a chart, without their common prefix.
 
     >>> short_routes(["GET /api/v1/keys", "POST /api/v1/keys/agent"]), short_routes(["GET /a", "GET /b"])
     (['GET …/keys', 'POST …/keys/agent'], ['GET /a', 'GET /b'])
@@ -74,7 +74,7 @@ def short_routes(names: Sequence[str]) -> list[str]:
 
 
 def before(last: int, end: int) -> str:
-    """How long before the end of a log something was last seen, in two units, rounded down; both are seconds.
+    """The time from the last call to the end of the log, in two units, rounded down. Both arguments are seconds.
 
     >>> before(32_400, 86_400 * 2 + 46_799), before(7, 7)
     ('2 days 3 hours before the log ends', "at the log's end")
@@ -88,7 +88,7 @@ def before(last: int, end: int) -> str:
 
 
 def when(first: datetime | None, last: datetime | None, is_of_days: bool) -> str:
-    """When the first and the last of some calls were made, in minutes, or in days if the log has no times of day; nothing if nobody knows.
+    """The times of the first and the last call, in minutes, or in days if the log has no times of day; empty if unknown.
 
     >>> when(datetime(2026, 11, 2, 9), datetime(2026, 11, 2, 9, 30), False), when(datetime(2026, 11, 2), datetime(2026, 11, 2), True)
     ('from 2026-11-02 09:00 to 2026-11-02 09:30', 'on 2026-11-02')
@@ -100,9 +100,9 @@ def when(first: datetime | None, last: datetime | None, is_of_days: bool) -> str
 
 
 def period(first: datetime | None, last: datetime | None) -> str:
-    """From when to when there are calls, or that nobody knows."""
+    """The period of the log."""
     if first is None or last is None:
-        return "not known: the log has no times"
+        return "unknown, because the log has no times"
     if first.replace(second=0, microsecond=0) == last.replace(second=0, microsecond=0):
         return f"{first.isoformat(' ', 'minutes')} UTC"
     return f"{first.isoformat(' ', 'minutes')} to {last.isoformat(' ', 'minutes')} UTC"

@@ -1,4 +1,4 @@
-"""The page of a report: sections of charts and tables, ready to print."""
+"""Renders the page of a report."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from .proved import Properties
 
 
-# A log may have more files than anybody reads: how many are seen at once, and how many the page names.
+# The most files that are visible at first, and the most files that the page names.
 FIRST_FILES, MOST_FILES = 10, 400
-# How many findings are seen at once.
+# The most findings that are visible at first.
 FIRST_FINDINGS = 5
-# An option is whole, unless a column's name is longer than any that is meant.
+# The most characters of an option. Only absurd column names are longer.
 MOST_OF_AN_OPTION = 2_000
-# A warning may name a column of any length.
+# The most characters of a warning, which can name a column of any length.
 MOST_OF_A_WARNING = 400
 
 
-# Code of so many characters is never broken: `wide` in the template.
+# Code of up to this many characters is never broken: `wide` in the template.
 SHORT = 20
 LONG, LONG_WORD = re.compile(r"\d{1,3}(?:,\d{3}){3,}"), re.compile(r"\b\w{17,}")
 
@@ -54,7 +54,7 @@ class Tile(NamedTuple):
 
 
 def render(found: Figures, policy: Policy, title: str, top: int) -> str:
-    """The page, which needs nothing else: no script, no file, no network."""
+    """The page, which is complete in itself: no scripts, no other files, no network."""
     environment = Environment(
         loader=PackageLoader("orbgate._report", "."),
         autoescape=True,
@@ -65,7 +65,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
     )
     environment.filters["parts"] = _parts
     style = (files(__package__) / "page.css").read_text("utf-8")
-    # A log can contain anything, so the page may load or run nothing but this style.
+    # A log can contain anything, so the page can load or run nothing but this style.
     digest = b64encode(sha256(style.encode()).digest()).decode()
     return environment.get_template("page.html").render(
         title=title,
@@ -74,7 +74,7 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy=policy,
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
-        period=period(found.times.first, found.times.last) + (f", and {number(found.outlying_calls, 'call')} far from that" if found.times.outlying else ""),
+        period=period(found.times.first, found.times.last) + (f", and {number(found.outlying_calls, 'call')} far outside" if found.times.outlying else ""),
         files=_files(found.log.files[:FIRST_FILES]),
         folded=_files(found.log.files[FIRST_FILES:MOST_FILES]),
         folded_rows=_row_range(found.log.files[FIRST_FILES:MOST_FILES]),
@@ -104,7 +104,7 @@ def _files(files: Sequence[LogFile]) -> list[tuple[str, str | None, str]]:
 
 
 def _row_range(files: Sequence[LogFile]) -> str:
-    """From which row to which the files have the rows of the log."""
+    """The rows of the log that the files contain."""
     rows = [row for file in files for row in (file.first_row, file.last_row) if row is not None]
     if not rows:
         return "no rows"
@@ -112,7 +112,7 @@ def _row_range(files: Sequence[LogFile]) -> str:
 
 
 def _options(found: Figures, top: int) -> list[str]:
-    """How the log was read and shown, each option and each column whole, so that it can be given again."""
+    """The options of the report, complete, so that they can be used again."""
     given = {**found.log.arguments, "top": None if top == TOP else top}
     said = []
     for name, value in given.items():
@@ -124,12 +124,12 @@ def _options(found: Figures, top: int) -> list[str]:
 
 
 def _parts(code: str) -> Markup:
-    """A long route or target, which may go on in the next line after each `/`, and not in the middle of a word."""
+    """A long route or target that can break after each `/`, but not inside a word."""
     return Markup(escape(code).replace("/", Markup("/<wbr>"))) if len(code) > SHORT else escape(code)
 
 
 def _breakable(text: str) -> Markup:
-    """A text of the page's own, in which what is too long for a tile may go on in the next line: a number after a comma, a reason after its `_`."""
+    """A text of a tile in which long numbers can break after a comma, and long reasons after a `_`."""
     whole = LONG.sub(lambda number: number[0].replace(",", ",<wbr>"), escape(text))
     return Markup(LONG_WORD.sub(lambda word: word[0].replace("_", "_<wbr>"), whole))
 
@@ -150,10 +150,10 @@ def _tiles(found: Figures) -> Sequence[Tile]:
     if found.callers.counts:
         unused, about = len(found.unused_by_caller), f"pairs of caller and scope; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used"
     denied = sum(caller.denied > 0 for caller in found.callers.counts)
-    callers = "the log names none"
+    callers = "the log names no callers"
     if found.callers.counts:
         callers = f"{bound(denied, found.callers.is_exact)} with denied calls"
-    # Of rows that could not be read nobody knows how they would have been decided.
+    # Unreadable rows have no decision.
     whole = "readable calls" if found.log.unread else "all"
     reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
     return (
@@ -174,17 +174,17 @@ def _tiles(found: Figures) -> Sequence[Tile]:
 
 
 def _without_token(found: Figures) -> Tile:
-    """Calls without a token, and those with one of no known kind."""
+    """Calls without a token, and calls with a token of unknown kind."""
     malformed, invalid = found.unauthenticated.malformed_without_token, found.unauthenticated.malformed_with_invalid_token
     note = f"{share(found.without_token, found.calls)} of all{f', {number(malformed)} of them malformed' if malformed else ''}"
     if found.with_invalid_token:
-        note += f"; {number(found.with_invalid_token)} ({share(found.with_invalid_token, found.calls)}) with a token of no known kind"
+        note += f"; {number(found.with_invalid_token)} ({share(found.with_invalid_token, found.calls)}) with a token of unknown kind"
         note += f", {number(invalid)} of them malformed" if invalid else ""
     return Tile("Without a token", number(found.without_token), note)
 
 
 def _otherwise(found: Figures) -> Sequence[Tile]:
-    """What the server did otherwise than the policy decides, where the log says what it did."""
+    """Mismatches between server and policy, if the log has statuses."""
     if not found.served.calls:
         return []
     served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
@@ -202,11 +202,11 @@ def _changed(found: Figures) -> Sequence[Tile]:
 
 
 def _flagged(found: Figures) -> Sequence[Tile]:
-    """The callers whose denied calls look like something."""
+    """The callers whose denied calls look like those of a probe or of a misconfigured or stale client."""
     if not found.denied:
         return []
     signs = [(row.looks_like, row.caller) for row in found.denials.groups if row.looks_like is not None]
-    # A client has a group for each scope that it lacks. Who has no name is not counted: that may be many.
+    # A client has a group for each scope that it lacks. Calls without a caller are not counted, because they might come from many callers.
     clients = Counter(what for what, caller in {*signs} if caller is not None)
     said = [number(clients[what], what) for what in RULES if clients[what]]
     said += [f"a {what}, {NO_CALLER}" for what in RULES if (what, None) in signs]

@@ -1,4 +1,4 @@
-"""Whether a bundle is whole, is signed, and comes from a log: what was done is done again, and compared."""
+"""Verifies bundles: checks their contents and signature, makes them again from the log, and compares the two."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from . import make
 from .bundle import BASE, FORMAT, LIBRARIES, MANIFEST, PAGE, POLICY, PROPERTIES, BrokenBundleError, entries, read_table, summary, table_files, unpack
 from .proved import Properties, prove
 
-# What the members of a manifest are, and those of its `log`; `base` and the like may be null.
+# The types of the members of a manifest, and of its `log`. Some can be null.
 NONE: type[None] = type(None)
 MEMBERS: dict[str, tuple[type, ...]] = {
     "made_by": (dict,), "title": (str,), "top": (int,), "log": (dict,), "policy": (str,), "base": (str, NONE), "properties": (dict, NONE), "calls": (dict,),
@@ -32,17 +32,17 @@ MEMBERS: dict[str, tuple[type, ...]] = {
 VERSIONS: dict[str, tuple[type, ...]] = dict.fromkeys(("orbgate", *LIBRARIES), (str,))
 OF_LOG: dict[str, tuple[type, ...]] = {"format": (str,), "arguments": (dict,), "files": (list,)}
 MISSING = object()
-# As JSON calls them.
+# JSON's names for types.
 JSON = {dict: "an object", list: "an array", str: "a string", int: "a number", float: "a number with a fraction", bool: "true or false", NONE: "null"}
-# Arguments of a reader; others are for people.
+# The arguments of a reader. Others are for display.
 READ = ("columns", "kind", "scopes", "allow_bonus_orbs_use", "time_unit", "time_zone")
 PIECE = 1 << 20
-# The text of a public key of minisign: 42 bytes in base64, which start so.
+# A minisign public key: 42 bytes in base64 with this prefix.
 PUBLIC_KEY, PUBLIC_KEY_LENGTH = "RW", 56
 
 
 class Checked(NamedTuple):
-    """Something of a bundle, and whether it is as it should be; None where that was not checked, and `about` says why."""
+    """A check of a part of a bundle. `is_same` is None if the part wasn't checked; `about` gives the details or the reason."""
 
     what: str
     is_same: bool | None
@@ -67,7 +67,7 @@ def verify(
     if not log:
         again: Iterable[Checked] = [Checked("repetition", None, "no log was given")]
     elif wrong or _policy(inside, POLICY) is None:
-        again = [Checked("repetition", False, "the bundle does not have what is needed to make it again: see above")]
+        again = [Checked("repetition", False, "the bundle lacks parts that are needed to make it again: see above")]
     else:
         again = _repeated(inside, manifest, proved, [os.fspath(file) for file in log])
     return Rows(Checked, [*found, *again])
@@ -75,33 +75,33 @@ def verify(
 
 def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
     if MANIFEST not in inside:
-        raise BrokenBundleError(f"it has no `{MANIFEST}`")
+        raise BrokenBundleError(f"it contains no `{MANIFEST}`")
     try:
         found = json.loads(inside[MANIFEST], object_pairs_hook=_once)
-        # JSON can escape half of a character, which no text can have.
+        # JSON can escape half of a surrogate pair, which is not valid text.
         json.dumps(found, ensure_ascii=False).encode()
     except (RecursionError, ValueError) as error:
         raise BrokenBundleError(f"`{MANIFEST}` cannot be read: {error}") from None
     if not isinstance(found, dict) or "orbgate_evidence" not in found:
-        raise BrokenBundleError(f"`{MANIFEST}` is no manifest of evidence")
+        raise BrokenBundleError(f"`{MANIFEST}` is not the manifest of a bundle")
     if type(found["orbgate_evidence"]) is not int:
         raise BrokenBundleError(f"`orbgate_evidence` of `{MANIFEST}` is {JSON[type(found['orbgate_evidence'])]}, not {JSON[int]}")
     if found["orbgate_evidence"] != FORMAT:
-        raise TableError(f"the bundle is of format {found['orbgate_evidence']!r}, and this package knows {FORMAT}")
+        raise TableError(f"the bundle has format {found['orbgate_evidence']!r}, but this package supports only {FORMAT}")
     return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, in which no member is there twice."""
+    """Makes an object, and raises `ValueError` if a member occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         name = next(name for at, (name, _) in enumerate(pairs) if any(name == other for other, _ in pairs[:at]))
-        raise ValueError(f"`{name}` is there twice")
+        raise ValueError(f"`{name}` occurs twice")
     return found
 
 
 def _members(found: Any, members: dict[str, tuple[type, ...]], where: str) -> Iterable[Checked]:
-    """The members of the manifest that are missing or something else."""
+    """Checks for members of the manifest that are missing or have the wrong type."""
     for name, types in members.items():
         value = found.get(name, MISSING) if isinstance(found, dict) else MISSING
         if value is MISSING:
@@ -120,28 +120,28 @@ def _policy(inside: dict[str, bytes], name: str) -> Policy | None:
 
 
 def _whole(inside: dict[str, bytes], manifest: dict[str, Any]) -> Iterable[Checked]:
-    """Whether everything in the bundle is what its manifest says."""
+    """Checks the files in the bundle against its manifest."""
     stated = manifest.get("sha256")
     stated = stated if isinstance(stated, dict) else {}
     for name in sorted({*stated, *inside, PAGE, POLICY} - {MANIFEST}):
         is_same = name in inside and stated.get(name) == sha256(inside[name]).hexdigest()
-        about = "its SHA-256 is that of the manifest" if is_same else "it is missing" if name not in inside else "its SHA-256 is not that of the manifest"
+        about = "its SHA-256 matches the manifest" if is_same else "it is missing" if name not in inside else "its SHA-256 differs from the manifest"
         yield Checked(name, is_same, about)
     for name, member in ((POLICY, "policy"), (BASE, "base")):
         policy = _policy(inside, name)
         if policy is not None:
             yield Checked(f"policy of {name}", policy.digest == manifest.get(member), policy.digest)
         elif name in inside or manifest.get(member) is not None:
-            yield Checked(f"policy of {name}", False, "it is no policy" if name in inside else "it is missing")
+            yield Checked(f"policy of {name}", False, "it is not a valid policy" if name in inside else "it is missing")
 
 
 def _proved(inside: dict[str, bytes], manifest: dict[str, Any]) -> tuple[Properties | None, str]:
-    """The properties, proved or refuted once more: for this the policy is enough. Or why they cannot be."""
+    """The properties, proved again from the policy; or the reason why that isn't possible."""
     policy, said = _policy(inside, POLICY), manifest.get("properties")
     if PROPERTIES not in inside:
         return None, "they are missing"
     if policy is None:
-        return None, "there is no policy to prove them of"
+        return None, "there is no policy to prove them for"
     try:
         return prove(policy, str(said.get("file")) if isinstance(said, dict) else PROPERTIES, inside[PROPERTIES]), ""
     except PolicyError as error:
@@ -159,7 +159,7 @@ def _proved_again(inside: dict[str, bytes], manifest: dict[str, Any], proved: Pr
 
 
 def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Properties | None, paths: list[str]) -> Iterable[Checked]:
-    """What comes out when the log is decided once more."""
+    """Decides the log again, and compares the result with the bundle."""
     try:
         files = [(str(file["name"]), file["sha256"]) for file in manifest["log"]["files"]]
         arguments, title, top = manifest["log"]["arguments"], manifest["title"], manifest["top"]
@@ -175,12 +175,12 @@ def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Proper
         made = make(reader, policy, title, top, base=base, properties=proved)
     except (AttributeError, KeyError, TypeError, ValueError, OrbgateError) as error:
         what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
-        yield Checked("repetition", False, f"the log cannot be read as the manifest says: {what}")
+        yield Checked("repetition", False, f"the log cannot be read as described in the manifest: {what}")
         return
     again = entries(made.html, made.figures, policy, base, title, top)
     by = {name: manifest["made_by"].get(name) for name in json.loads(again[MANIFEST])["made_by"]}
     others = {name: version for name, version in json.loads(again[MANIFEST])["made_by"].items() if by[name] != version}
-    note = "".join(f"; made with {name} {by[name]}, here is {version}" for name, version in others.items())
+    note = "".join(f"; made with {name} {by[name]}, but this is {version}" for name, version in others.items())
     for name in sorted({*inside, *again} - {POLICY, BASE}):
         yield _compared(name, inside.get(name), again.get(name), note)
 
@@ -188,41 +188,41 @@ def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Proper
 def _compared(name: str, before: bytes | None, now: bytes | None, note: str) -> Checked:
     what = f"{name}, made again"
     if before is None or now is None:
-        return Checked(what, False, f"it is {'only in the bundle' if now is None else 'missing in the bundle'}{note}")
+        return Checked(what, False, f"it is {'only in the bundle' if now is None else 'missing from the bundle'}{note}")
     if before == now:
-        return Checked(what, True, "byte for byte")
+        return Checked(what, True, "identical")
     if name.endswith(".parquet"):
         try:
             if read_table(before).equals(read_table(now)):
-                return Checked(what, True, f"the same rows, in other bytes{note}")
+                return Checked(what, True, f"the same rows, but different bytes{note}")
         except (pa.ArrowException, OSError) as error:
-            return Checked(what, False, f"it is no table: {error}")
+            return Checked(what, False, f"it is not a table: {error}")
     if note and name == MANIFEST and _essence(before) == _essence(now):
-        return Checked(what, True, f"but for what was made with other versions{note}")
+        return Checked(what, True, f"identical except for versions{note}")
     return Checked(what, False, f"it differs{note}")
 
 
 def _essence(manifest: bytes) -> dict[str, Any]:
-    """What a manifest says, without versions and what depends on them."""
+    """The parts of a manifest that don't depend on versions."""
     found: dict[str, Any] = json.loads(manifest)
     return {name: value for name, value in found.items() if name not in ("made_by", "sha256")}
 
 
 def _matched(files: list[tuple[str, Any]], paths: list[str]) -> tuple[list[str], list[Checked]]:
-    """The given files in the order of the bundle's; none if one is missing. They are known by their content, not by their names."""
+    """The given files in the order of the bundle; empty if one is missing. Files are matched by content, not by name."""
     given = [(_digest(path), path) for path in files_of(paths)]
     ordered, found = [], []
     for name, digest in files:
         at = next((at for at, (of, _) in enumerate(given) if of == digest), None)
         if at is None:
-            about = "the bundle has no digest of it: it was not read to its end" if digest is None else f"no given file has its SHA-256, {digest}"
+            about = "the bundle has no digest of it, because it was not read to its end" if digest is None else f"no given file has its SHA-256, {digest}"
             found.append(Checked(f"log {name}", False, about))
         else:
             ordered.append(given.pop(at)[1])
             found.append(Checked(f"log {name}", True, f"sha256:{digest}"))
-    found += [Checked(f"log {path}", False, "it is none of the bundle's") for _, path in given]
+    found += [Checked(f"log {path}", False, "it is not a file of the bundle's log") for _, path in given]
     if not files:
-        found.append(Checked("log", False, "the page was made of a table, not of files"))
+        found.append(Checked("log", False, "the page was made from a table, not from files"))
     return (ordered if all(one.is_same for one in found) else []), found
 
 
@@ -235,7 +235,7 @@ def _digest(path: str) -> str:
 
 
 def sign(path: str, key: str) -> str:
-    """Signs a file with a secret key of minisign, which asks for the key's password; the signature is in the file that it returns."""
+    """Signs a file with a minisign secret key, and returns the path of the signature. minisign asks for the key's password."""
     signature = f"{path}.minisig"
     with open(path, "rb") as file:
         comment = f"orbgate evidence sha256:{sha256(file.read()).hexdigest()}"
@@ -248,13 +248,13 @@ def sign(path: str, key: str) -> str:
 def _signature(path: str, data: bytes, public_key: str | None, signature: str | None) -> Checked:
     file = signature or f"{path}.minisig"
     if public_key is None:
-        there = "there is one, and no public key was given" if os.path.exists(file) else "there is none, and no public key was given"
+        there = "there is a signature, but no public key was given" if os.path.exists(file) else "there is no signature, and no public key was given"
         return Checked("signature", None, there)
     if not os.path.exists(file):
         return Checked("signature", False, f"there is no `{file}`")
     is_text = len(public_key) == PUBLIC_KEY_LENGTH and public_key.startswith(PUBLIC_KEY) and not os.path.exists(public_key)
     with tempfile.NamedTemporaryFile(suffix=".zip", delete=False) as copy:
-        # Of the bytes that are checked here, not of what the file has by now.
+        # The bytes that were checked, in case the file has changed since.
         copy.write(data)
     try:
         key = ["-P" if is_text else "-p", public_key]
@@ -262,11 +262,11 @@ def _signature(path: str, data: bytes, public_key: str | None, signature: str | 
     finally:
         os.unlink(copy.name)
     said = (ran.stderr or ran.stdout).strip().partition("\n")[0]
-    return Checked("signature", not ran.returncode, "by this key" if not ran.returncode else said or "it is not by this key")
+    return Checked("signature", not ran.returncode, "made with this key" if not ran.returncode else said or "not made with this key")
 
 
 def _minisign() -> str:
     found = shutil.which("minisign")
     if found is None:
-        raise TableError("signatures need the program minisign, which is not installed: https://jedisct1.github.io/minisign")
+        raise TableError("signatures require the program minisign, which is not installed: https://jedisct1.github.io/minisign")
     return found

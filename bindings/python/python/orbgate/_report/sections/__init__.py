@@ -20,9 +20,9 @@ def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
     unread = [_unread(found, top)] if found.log.unread or found.log.broken else []
     if not found.calls:
-        nothing = "The log has no calls, so there is nothing to decide, to draw or to list."
+        nothing = "The log has no calls, so the report has no charts or tables."
         return [*unread, Section(NO_CALLS, nothing, [], []), *_proved(found, top)]
-    # A part of its own is for what has something to show.
+    # Sections without tables are combined.
     made = _sections(found, policy, top)
     rest = [(section.name, section.finding) for section in made if not section.tables]
     return [*unread, *(section for section in made if section.tables), *([Section("No findings", "", [], [], rest)] if rest else [])]
@@ -51,14 +51,14 @@ def _proved(found: Figures, top: int) -> Sequence[Section]:
 
 
 def _unread(found: Figures, top: int) -> Section:
-    finding = f"Not decided, and not counted below: {number(found.log.unread, 'row')}."
+    finding = f"{number(found.log.unread, 'row')} could not be read, so {'it was' if found.log.unread == 1 else 'they were'} not decided and not counted below."
     if found.log.broken:
-        finding += f" After the rows before, the log breaks off: {shown(found.log.broken)}."
+        finding += f" After the rows that were read, the log breaks off: {shown(found.log.broken)}."
     rows = [
         (number(kind.rows), shown(kind.why), ", ".join([*map(number, kind.first), *(["…"] if kind.rows > len(kind.first) else [])]))
         for kind in found.log.unread_by_reason
     ]
-    first = "first rows, over all files" if len(found.log.files) > 1 else "first rows"
-    columns = {"rows": NUMBER, "what is wrong with the first": WORDS, first: WORDS}
+    first = "first rows (across files)" if len(found.log.files) > 1 else "first rows"
+    columns = {"rows": NUMBER, "error in the first row": WORDS, first: WORDS}
     table = parts.table("Rows that could not be read, by reason", columns, rows, top, source="log_unread_by_reason")
     return Section(UNREAD, finding, [], [table] if rows else [])

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 def callers(found: Figures, top: int) -> Section:
     name = "Denied callers"
     if not found.callers.counts:
-        return Section(name, "The log does not say who called.", [], [])
+        return Section(name, "The log names no callers.", [], [])
     denied = [row for row in found.callers.counts if row.denied]
     callers = bound(found.callers.different, found.callers.is_exact, "caller")
     if not denied:
-        return Section(name, f"No caller was denied; the log names {callers}.", [], [])
-    finding = f"Denied at least once: {bound(len(denied), found.callers.is_exact)} of {callers}. {parts.BY_POLICY}"
+        return Section(name, f"No call of a named caller was denied. The log names {callers}.", [], [])
+    finding = f"{bound(len(denied), found.callers.is_exact)} of {callers} had denied calls. {parts.BY_POLICY}"
     if len(denied) > MOST_BARS and found.callers.is_exact:
         first = sum(row.denied for row in denied[:MOST_BARS])
-        finding += f" The first {MOST_BARS} have {share(first, sum(row.denied for row in denied))} of these denials."
+        finding += f" The first {MOST_BARS} account for {share(first, sum(row.denied for row in denied))} of these denials."
     if not found.callers.is_exact:
-        finding += " There are too many to tell all of them apart: here are those with most denials."
+        finding += " There are too many callers to count each, so only those with the most denials are listed."
     if found.callers.without:
         lost = sum(row.calls for row in found.denials.groups if row.caller is None)
-        finding += f" Left out, because they name no caller: {number(found.callers.without, 'call')}, {bound(lost, found.denials.is_exact)} of them denied."
+        finding += f" {number(found.callers.without, 'call')} without a caller {'is' if found.callers.without == 1 else 'are'} left out; {bound(lost, found.denials.is_exact)} of them {'was' if lost == 1 else 'were'} denied."
     drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (
@@ -44,12 +44,12 @@ def callers(found: Figures, top: int) -> Section:
         )
         for row in denied[:top]
     ]
-    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, **parts.served_column(found), "mostly for": NAME}
+    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, **parts.served_column(found), "main reason": NAME}
     by_route = [
         (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
         for row in found.callers.denials[:top]
     ]
-    what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "for": NAME}
+    what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "reason": NAME}
     tables = [
         parts.table("Callers denied most", columns, rows, top, len(denied), "callers_counts"),
         parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials), "callers_denials")._replace(is_folded=True),
@@ -59,7 +59,7 @@ def callers(found: Figures, top: int) -> Section:
 
 
 def _over_time(found: Figures) -> list[Chart]:
-    """When the callers with most denials were denied."""
+    """A chart of the denials of the most denied callers over time."""
     unit, spans = found.times.unit, found.times.spans
     of_caller: dict[str | None, dict[datetime, int]] = {}
     for row in found.denials.times:
@@ -72,9 +72,9 @@ def _over_time(found: Figures) -> list[Chart]:
         for caller, denied in of_caller.items()
     ]
     drawn = lanes(rows, spans, DENIED, unit.ticks)
-    return [parts.chart("Callers denied most, over time, each on a scale of its own", drawn, DENIED)._replace(source="denials_times")]
+    return [parts.chart("Callers denied most, over time, each on its own scale", drawn, DENIED)._replace(source="denials_times")]
 
 
 def _counts(row: CallerCount) -> tuple[str, str]:
-    """A caller's denied calls and all of them."""
+    """The number of a caller's denied calls, and of all its calls."""
     return bound(row.denied, row.is_exact), bound(row.allowed + row.denied, row.is_exact)

@@ -1,4 +1,4 @@
-"""Calls: what was served, changed, allowed and denied, by route and over time."""
+"""Sections about calls: server responses, changes, reasons, routes and times."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 MISMATCHES = Series(SERVED_THOUGH_DENIED, "deny"), Series(REFUSED_THOUGH_ALLOWED, "idle")
-SAID = {UNCLEAR: "status says neither"}
-# In the head of a table, a longer name of a policy is cut in its middle.
+SAID = {UNCLEAR: "unclear status"}
+# The most characters of a policy's name in the head of a table.
 MOST_OF_A_NAME = 31
 
 
@@ -33,14 +33,14 @@ def served(every: Figures, top: int) -> Section:
     name, found, unit = SERVER, every.served, every.times.unit
     denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
     finding = (
-        f"Calls with a status: {number(found.calls)}. Served though the policy denies them: {number(denied)}. Refused "
-        f"though it allows them: {number(allowed)}. Redirected: {number(found.redirected)}."
+        f"{number(found.calls, 'call')} {_have(found.calls)} a status. Of these, {number(denied)} {_were(denied)} served although the policy denies {_them(denied)}, {number(allowed)} {_were(allowed)} refused "
+        f"although it allows {_them(allowed)}, and {number(found.redirected)} {_were(found.redirected)} redirected."
     )
     if found.without_status:
-        finding += f" Without a status: {number(found.without_status, 'call')}."
+        finding += f" {number(found.without_status, 'call')} {_have(found.without_status)} no status."
     grid = [(SAID.get(row.served, row.served), str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
     columns = {"server": NAME, "policy": NAME, "calls": NUMBER, "share": NUMBER}
-    tables = [parts.table("What the server did, and what the policy decides", columns, grid, len(grid))]
+    tables = [parts.table("Server responses by policy decision", columns, grid, len(grid))]
     for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED):
         of_kind = found.mismatches.where(lambda row: row.what == what)
         rows = [
@@ -74,7 +74,7 @@ def served(every: Figures, top: int) -> Section:
 
 
 def _first(row: Mismatch) -> str:
-    """The first caller of a route, and how many more there are; or that its calls name none."""
+    """The first caller of a route, and the number of others; or a placeholder for calls without a caller."""
     more = row.callers - 1
     names = [shown(row.first_callers[0]) + (f" +{number(more)}{'' if row.callers < CALLERS else ' or more'}" if more else "")] if row.first_callers else []
     return "\n".join([*names, *([NO_CALLER] if row.without_caller else [])])
@@ -83,28 +83,29 @@ def _first(row: Mismatch) -> str:
 def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Section:
     name, base = CHANGED, f"{shown(found.base_name or 'a policy without a name')}, {found.base}"
     if not found.rows:
-        return Section(name, f"Decided alike by {base}: {number(calls, 'call')}, all of them.", [], [])
+        same = "the call" if calls == 1 else f"all {number(calls, 'call')}"
+        return Section(name, f"The other policy ({base}) decides {same} in the same way.", [], [])
     finding = (
-        f"Decided otherwise than by {base}: {number(found.calls)} of {number(calls, 'call')}, "
-        f"{share(found.calls, calls)}; {directions(found)}."
+        f"{number(found.calls)} of {number(calls, 'call')} ({share(found.calls, calls)}) {'is' if found.calls == 1 else 'are'} decided differently by "
+        f"the other policy ({base}): {directions(found)}."
     )
     rows = [
         (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target, row.detail))
         for row in found.rows
     ]
-    # Versions of a policy are often named alike.
+    # Versions of a policy often have the same name.
     other, this = (f", {shown(of, MOST_OF_A_NAME)}" if of and found.base_name != policy_name else "" for of in (found.base_name, policy_name))
     columns = {f"by the other policy{other}": NAME, f"by this policy{this}": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
-    return Section(name, finding, [], [parts.table("Calls decided otherwise", columns, rows, top, source="changes_rows")])
+    return Section(name, finding, [], [parts.table("Calls decided differently", columns, rows, top, source="changes_rows")])
 
 
 def reasons(found: Figures, top: int) -> Section:
     denials = [row for row in found.decisions.reasons if row.decision == Effect.DENY]
     finding = "Every call was allowed."
     if denials:
-        of_all = f"{number(found.denied)} of {number(found.calls, 'call')}, {share(found.denied, found.calls)}"
+        of_all = f"{number(found.denied)} of {number(found.calls, 'call')} ({share(found.denied, found.calls)}) {_were(found.denied)} denied"
         is_tie = len(denials) > 1 and denials[1].calls == denials[0].calls
-        finding = f"Denied: {of_all}" + ("." if is_tie else f"; most often because {denials[0].reason.explanation}.")
+        finding = of_all + ("." if is_tie else f", most often because {denials[0].reason.explanation}.")
     drawn = []
     rows = []
     for row in found.decisions.reasons:
@@ -122,13 +123,13 @@ def reasons(found: Figures, top: int) -> Section:
 
 def routes(found: Figures, policy: Policy, top: int) -> Section:
     called = {row.route for row in found.decisions.routes if row.route is not None and row.scope is not None}
-    finding = f"Called: {number(len(called))} of the policy's {number(len(policy.routes()), 'route')}."
+    finding = f"{number(len(called))} of the policy's {number(len(policy.routes()), 'route')} {_were(len(called))} called."
     nowhere = sum(row.denied for row in found.decisions.routes if row.route is None and row.scope is None)
     if tokenless := sum(row.calls for row in found.unauthenticated.routes):
-        finding += f" With those that have no valid token, at the route or path that they ask for: {number(tokenless, 'call')}."
+        finding += f" This includes {number(tokenless, 'call')} without a valid token, counted at the route or path of the request."
     if nowhere:
-        finding += f" Denied before a route was known: {number(nowhere, 'call')}."
-    # Scanners send many calls that reach no route. With a bar for these, the bars of the routes would be too short to compare.
+        finding += f" {number(nowhere, 'call')} {_were(nowhere)} denied without reaching a route."
+    # Scanners send many calls that reach no route. A bar for these would make the bars of the routes too short to compare.
     reached = [row for row in found.decisions.routes if row.route is not None or row.scope is not None]
     also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere else ""
     names = short_routes([parts.location(row) for row in reached[:MOST_BARS]])
@@ -147,7 +148,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
         for row in found.decisions.routes
     ]
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
-    columns |= {"denied mostly for": NAME}
+    columns |= {"main reason": NAME}
     name = "Calls by route"
     charts = parts.bars(name, drawn, ALLOWED, DENIED, count=len(reached), also=also)
     return Section("Routes", finding, charts, [parts.table(name, columns, rows, top, source="decisions_routes")._replace(is_folded=bool(charts))])
@@ -156,16 +157,16 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
 def times(found: Figures, top: int) -> Section:
     name = "Over time"
     if found.times.unit is None:
-        nothing = "The log has no times, so nothing can be said of when calls were made."
+        nothing = "The log has no times, so calls cannot be shown over time."
         return Section(name, nothing, [], [])
     length = found.times.unit.name if found.times.unit.name[0].isdigit() else f"1 {found.times.unit.name}"
-    finding = f"Each bar: {length}, in UTC." if len(found.times.spans) > 1 else f"All within {length}."
+    finding = f"Each bar is {length}, in UTC." if len(found.times.spans) > 1 else f"All calls shown were made within {length}."
     if found.without_time:
-        finding += f" Left out, because they have no time: {number(found.without_time, 'call')}."
+        finding += f" {number(found.without_time, 'call')} without a time {'is' if found.without_time == 1 else 'are'} left out."
     if found.times.outlying:
-        finding += f" Left out, because their times are farther from all others than those are from each other: {number(found.outlying_calls, 'call')}, listed below."
+        finding += f" {number(found.outlying_calls, 'call')} far from all other times {'is' if found.outlying_calls == 1 else 'are'} left out and listed below."
     charts = []
-    # One bar says no more than its number.
+    # A single bar adds nothing to its number.
     if len(found.times.spans) > 1:
         drawn = timeline(found.times.spans, [(span.allowed, span.denied) for span in found.times.spans], [ALLOWED, DENIED], found.times.unit.ticks)
         charts.append(parts.chart("Calls allowed and denied, over time", drawn, ALLOWED, DENIED))
@@ -180,7 +181,7 @@ def times(found: Figures, top: int) -> Section:
 
 
 def _denials(denied: Sequence[Outcome], top: int) -> Table:
-    """The denied calls, each with its first one as an example, without its query."""
+    """The denied calls, each row with its first call as an example, without the query."""
     rows = [
         (
             parts.reason(row.reason, row.detail),
@@ -198,3 +199,15 @@ def _example(denial: Outcome) -> str:
     if denial.detail is not None:
         return f"{shown(denial.method)} {shown(denial.target)}"
     return parts.call(denial.method, denial.target)
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"

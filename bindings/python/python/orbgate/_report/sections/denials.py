@@ -1,4 +1,4 @@
-"""Denials told apart: what they look like, and the rows that this is drawn from."""
+"""The section about likely causes of denials, with the rows that support each."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from ..denials import Denied
     from ..figures import Figures
 
-# What may do most harm first.
+# The most harmful first.
 CAPTIONS = {PROBE: "Callers that look like a probe", MISCONFIGURED: "Callers that look like a misconfigured client", STALE: "Callers that look like a stale client"}
-# Of how many scopes that a client lacks the page has a sentence each.
+# The most scopes that a client lacks for which the page has a sentence each.
 MOST_REASONS = 3
-# And how many of a group's first rows are named; a bundle has more.
+# The most first rows of a group on the page. A bundle has more.
 MOST_ROWS = 3
-# And how many callers whose denials have no likely cause.
+# The most callers that are named for denials without a likely cause.
 MOST_CALLERS = 3
 
 
@@ -35,56 +35,57 @@ def told_apart(found: Figures, top: int) -> Section:
         return Section(name, "No call was denied.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
     calls = sum(row.calls for row in told)
-    finding = f"Denied calls: {number(found.denied)}; no caller looks like a probe or a misconfigured client."
+    finding = f"{number(found.denied, 'call')} {'was' if found.denied == 1 else 'were'} denied, but no caller looks like a probe or a misconfigured client."
     if calls:
-        finding = f"Denied calls: {number(found.denied)}, of which {bound(calls, found.denials.is_exact)} look like those of a probe or of a misconfigured or stale client."
+        look = "looks like a call" if calls == 1 and found.denials.is_exact else "look like calls"
+        finding = f"{bound(calls, found.denials.is_exact)} of {number(found.denied, 'denied call')} {look} of a probe or of a misconfigured or stale client."
     if calls < found.denied:
-        finding += f" Without a likely cause: {_rest(found, found.denied - calls)}."
+        finding += f" {_rest(found, found.denied - calls)}."
     definitions = (
         f"{parts.BY_POLICY} {'. '.join(f'A {what} {rule}' for what, rule in RULES.items())}. "
-        f"{COURSES}. These are signs, no proof: each has the first rows that it is drawn from, counted from 1."
+        f"{COURSES}. These are signs, not proof. Each lists its first rows, counted from 1."
     )
     if any(row.half_least_seconds != row.half_seconds for row in rows):
         definitions += f" {LIMITS}."
     if any(row.caller is None for row in rows):
-        finding += f" Calls that name no caller are one group, {NO_CALLER}, and may be those of many."
+        finding += f" Calls without a caller are grouped as {NO_CALLER}, and might come from many callers."
     if bounds := hour_is_bound(rows):
         finding += f" {bounds}"
     if found.changes is None:
-        finding += " Stale clients can be recognised only with `base`, the policy that they were made for."
+        finding += " Recognising stale clients requires `base`, the older policy that they were made for."
     period = None if found.times.first is None or found.times.last is None else Period(second_of(found.times.first), second_of(found.times.last))
     tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, period, found.denials.is_exact, top)) is not None]
     listed = [
         (parts.caller(row.caller), _common(row), shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), _half(row, period), row.course or "–", _rows(row))
         for row in rows[:top]
     ]
-    what = {"caller": CODE, "in common": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "half of them (UTC)": WORDS, "course": NAME, "first rows": WORDS}
-    groups = parts.table("Denied calls by caller and what they have in common", what, listed, top, len(rows), "denials_groups")
-    # Flagged callers are its first rows.
+    what = {"caller": CODE, "pattern": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "time of half (UTC)": WORDS, "course": NAME, "first rows": WORDS}
+    groups = parts.table("Denied calls by caller and pattern", what, listed, top, len(rows), "denials_groups")
+    # Its first rows are the flagged callers.
     return Section(name, finding, [], [*tables, groups._replace(is_folded=bool(tables))], definitions=definitions)
 
 
 def _rest(found: Figures, count: int) -> str:
-    """Whose the denials without a likely cause are, the parts of all of them: calls that name nobody, the callers with most, the others."""
+    """The denials without a likely cause, by caller: calls without a caller, the callers with the most, and the others."""
     of: Counter[str | None] = Counter()
     for row in found.denials.groups:
         of[row.caller] += row.calls if row.looks_like is None else 0
     unnamed = of.pop(None, 0)
     many = sorted(((caller, calls) for caller, calls in of.items() if calls >= FEW), key=lambda pair: (-pair[1], pair[0] or ""))
     few = [calls for calls in of.values() if 0 < calls < FEW]
-    said = [f"{number(unnamed)} of calls that name no caller"] if unnamed else []
-    said += [f"{number(calls)} of {shown(caller)}" for caller, calls in many[:MOST_CALLERS]]
+    said = [f"{number(unnamed)} without a caller"] if unnamed else []
+    said += [f"{number(calls)} by {shown(caller)}" for caller, calls in many[:MOST_CALLERS]]
     if more := many[MOST_CALLERS:]:
-        said.append(f"{number(sum(calls for _, calls in more))} of {number(len(more), 'more caller')} with {FEW} or more each")
+        said.append(f"{number(sum(calls for _, calls in more))} by {number(len(more), 'more caller')} with {FEW} or more each")
     if few:
-        said.append(f"{number(sum(few))} of {number(len(few), 'caller')} with under {FEW}{' each' if len(few) > 1 else ''}")
+        said.append(f"{number(sum(few))} by {number(len(few), 'caller')} with under {FEW}{' each' if len(few) > 1 else ''}")
     if other := count - unnamed - sum(of.values()):
         said.append(f"{number(other)} that were not counted by caller")
-    return f"{number(count, 'denial')}{f': {joined}' if (joined := ', '.join(said)) else ''}"
+    return f"{number(count, 'denial')} {'has' if count == 1 else 'have'} no likely cause{f': {joined}' if (joined := ', '.join(said)) else ''}"
 
 
 def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exact: bool, top: int) -> Table | None:
-    """The callers that look like something, a row each: a client may lack several scopes."""
+    """The callers that look like `what`, one row for each. A client can lack several scopes."""
     by_caller: dict[str | None, list[Denied]] = {}
     for row in rows:
         by_caller.setdefault(row.caller, []).append(row)
@@ -98,7 +99,7 @@ def _look_alike(rows: Sequence[Denied], what: str, period: Period | None, is_exa
 
 
 def sentence(row: Denied, period: Period | None, is_exact: bool) -> str:
-    """What speaks for what a group looks like in a log of a period; `is_exact` says whether all groups are counted."""
+    """The reason why a group was flagged, for a log of this period. `is_exact` states whether all groups are counted."""
     count = row.served_though_denied
     served = "" if count is None else f"; the server served {bound(count, row.is_exact) if count else 'none'} of these calls"
     return f"{_because(row, period, is_exact)}{served}"
@@ -121,7 +122,7 @@ def _because(row: Denied, period: Period | None, is_exact: bool) -> str:
 
 
 def _carried(row: Denied) -> str:
-    """In how many calls other tokens of the caller had what these lacked."""
+    """The number of calls in which other tokens of the caller had the missing scope or kind."""
     if row.caller_carried is None:
         return ""
     had = "carried it" if row.pattern == MISSING_SCOPE else "had one with it"
@@ -129,25 +130,25 @@ def _carried(row: Denied) -> str:
 
 
 def _common(row: Denied) -> str:
-    """What calls have in common; malformed ones reached no path, known or unknown."""
+    """The pattern of a group, with its malformed calls."""
     if row.pattern != UNKNOWN_PATHS or not row.malformed:
         return row.pattern
     return "malformed" if row.malformed == row.calls else f"{row.pattern}, {number(row.malformed)} malformed"
 
 
 def _end(row: Denied, period: Period | None) -> str:
-    """How long before the log's end the last of them was made: the client may have been corrected since."""
+    """The time from the last call to the log's end. The client might have been fixed since."""
     if row.last is None or period is None or row.paths_in_hour is None or second_of(row.last) > period.last:
         return ""
-    stopped = ": it has stopped, check whether it was fixed" if has_stopped(row, time_of(period.first), time_of(period.last)) else ""
+    stopped = " (it has stopped, so check whether it was fixed)" if has_stopped(row, time_of(period.first), time_of(period.last)) else ""
     return f", {before(second_of(row.last), period.last)}{stopped}"
 
 
 def _when(row: Denied, period: Period | None) -> str:
-    """When the first and the last of them were made."""
+    """The times of the first and the last call."""
     if row.first is None or row.last is None or period is None:
         return ""
-    # Where some times are days alone, it is said of no time of day.
+    # If some times are dates without a time of day, only days are shown.
     first, last = (_time(time)[: 10 if row.paths_in_hour is None else None] for time in (row.first, row.last))
     notes = [f"{bound(row.without_time, row.is_exact)} without a time"] if row.without_time else []
     if second_of(row.first) < period.first or second_of(row.last) > period.last:
@@ -158,7 +159,9 @@ def _when(row: Denied, period: Period | None) -> str:
 
 
 def _half(row: Denied, period: Period | None) -> str:
-    """In how short a time half of the calls came; where that is between two limits, both. And of which calls no time is known, or one far from all others."""
+    """The shortest time that contains half of the calls, or its two limits; and the numbers of calls without a time or far from
+    all others.
+    """
     least, most = row.half_least_seconds, row.half_seconds
     notes = [f"{bound(row.without_time, row.is_exact)} without a time"] if row.without_time and period is not None else []
     if least is None or most is None or period is None:
@@ -168,12 +171,12 @@ def _half(row: Denied, period: Period | None) -> str:
         said = f"{between}{length(most, period)} from {_time(row.half_from)} on"
         if row.outlying != 0:
             far = "some" if row.outlying is None else bound(row.outlying, row.is_exact)
-            notes.append(f"{far} far from all other times and left out")
+            notes.append(f"{far} far from all other times, left out")
     return f"{said} ({'; '.join(notes)})" if notes else said
 
 
 def length(seconds: int, period: Period, is_up: bool = True) -> str:
-    """A time in two units, rounded up or down; in more where rounded it would have another course in the period.
+    """A duration in two units, rounded up or down; in more units if rounding would change the course in the period.
 
     >>> month = Period(0, 30 * 86_400 - 1)
     >>> [length(seconds, month) for seconds in (1, 841, 277_200, 86_399)]

@@ -1,4 +1,4 @@
-"""Orbs: what calls consume, and what another policy would have charged."""
+"""The section about orbs: the orbs that calls consume, and those that another policy would have charged."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from ..orbs import Charged, Orbs
     from ..spans import Unit
 
-# The numbers of a row, and its columns. Orbs and calls without a stated price that are zero in all have none.
+# The fields of a row, and their column names. A column whose total is zero is left out.
 COLUMNS = {
     "orbs": "orbs stated", "calls": "calls", "unstated": "calls with no price stated",
-    # For an invoice: the same orbs and calls by what the server did.
+    # For an invoice: the same orbs and calls by server response.
     "served_orbs": "orbs served", "refused_orbs": "orbs refused", "unknown_orbs": "orbs unknown",
     "served_calls": "calls served", "refused_calls": "calls refused", "unknown_calls": "calls unknown",
     "served_unstated": "served with no price stated", "refused_unstated": "refused with no price stated", "unknown_unstated": "unknown with no price stated",
     "base_orbs": "other policy: orbs stated", "base_calls": "its calls", "base_unstated": "its calls with no price stated",
 }
-STATED = "Stated orbs are the amounts in the policy. A call with no price stated consumes orbs, but the policy has no amount for it."
+STATED = "Stated orbs are the amounts in the policy. A call with no price stated consumes orbs, but the policy states no amount."
 BY_RESPONSE = (
-    "Served, refused and unknown follow from the server's status: below 300 and 304 is served, 401, 403 and 405 are refused, and any other, or none, is unknown. "
-    "An invoice for served calls has the orbs served, and an amount of the service's own for each call that was served with no price stated."
+    "Served, refused and unknown depend on the server's status: below 300 or 304 means served, 401, 403 or 405 means refused, and any other status, or none, means unknown. "
+    "To invoice served calls, charge the orbs served, and the service's own amount for each call served with no price stated."
 )
-# What is unknown is told apart once, so that the parts add up to all.
-RESPONSES = {SERVED: "served", REFUSED: "refused", REDIRECTED: "unknown: redirected", UNCLEAR: "unknown: status says neither"}
+# Unknown responses are split in one table, whose rows add up to the total.
+RESPONSES = {SERVED: "served", REFUSED: "refused", REDIRECTED: "unknown: redirected", UNCLEAR: "unknown: unclear status"}
 ALWAYS = "orbs", "served_orbs", "base_orbs"
 
 
@@ -42,7 +42,7 @@ def orbs(found: Figures, top: int) -> Section:
     if of.total.base_calls is not None:
         finding += f" {_base(of.total)}"
     if found.bonus_allowed:
-        finding += f" Bonus orbs might be used by {number(found.bonus_allowed, 'call')}."
+        finding += f" {number(found.bonus_allowed, 'call')} might use bonus orbs."
     if of.total.calls:
         finding += f" {_answered(found)}"
     if unit is not None:
@@ -54,36 +54,36 @@ def orbs(found: Figures, top: int) -> Section:
 
 
 def _sum(of: Charged, has_statuses: bool) -> str:
-    """What would be charged. A sum of orbs never goes without the calls that are not in it."""
+    """The charged orbs, always with the number of calls without a stated amount."""
     calls, stated = number(of.calls, "call"), of.calls - of.unstated
     if not stated:
         of_these = f", of which the server served {number(of.served_calls)}" if has_statuses else ""
-        return f"Consume orbs: {calls}{of_these}; the policy states no amount for any."
-    rest = f"; {number(of.unstated, 'call')} more, for which it states none" if of.unstated else ""
-    served = f", of which served {number(of.served_orbs)}, refused {number(of.refused_orbs)}, unknown {number(of.unknown_orbs)}" if has_statuses else ""
-    return f"Would be charged: {number(of.orbs, 'orb')}{served}, by {number(stated, 'call')} for which the policy states an amount{rest}."
+        return f"{calls} {'consumes' if of.calls == 1 else 'consume'} orbs{of_these}. The policy states no amounts for {'it' if of.calls == 1 else 'them'}."
+    rest = f" {number(of.unstated, 'more call')} {'consumes' if of.unstated == 1 else 'consume'} orbs without a stated amount." if of.unstated else ""
+    served = f" ({number(of.served_orbs)} served, {number(of.refused_orbs)} refused, {number(of.unknown_orbs)} unknown)" if has_statuses else ""
+    return f"{number(of.orbs, 'orb')}{served} would be charged for {number(stated, 'call')} with a stated amount.{rest}"
 
 
 def _base(of: Charged) -> str:
     calls, orbs, unstated = of.base_calls or 0, of.base_orbs or 0, of.base_unstated or 0
     if not calls:
         return "The other policy would have charged nothing."
-    rest = f", and for {number(unstated, 'call')} more an amount that it does not state" if unstated else ""
+    rest = f", and an amount that it does not state for {number(unstated, 'more call')}" if unstated else ""
     return f"The other policy would have charged {number(orbs, 'orb')} for {number(calls - unstated, 'call')}{rest}."
 
 
 def _answered(found: Figures) -> str:
-    """That a decision is no answer of the server, which may have refused what the policy allows."""
-    said = "Orbs follow from the decisions, even for a call that the server did not serve"
+    """A note that orbs follow from decisions, although the server might have refused allowed calls."""
+    said = "Orbs follow from the decisions, even if the server did not serve a call"
     if not found.served.calls:
-        return f"{said}; the log has no status that would say so."
+        return f"{said}. The log has no statuses that show this."
     denied = found.served.of(SERVED_THOUGH_DENIED)
     apart = f" {number(denied, 'call')} served though denied {'is' if denied == 1 else 'are'} not counted." if denied else ""
-    return f"{said}: a table says which.{apart}"
+    return f"{said}. The table “Orbs by server response” shows the difference.{apart}"
 
 
 def _by_response(of: Orbs) -> Table:
-    """The same orbs by what the server did: its parts, those without a status included, add up to all."""
+    """The same orbs by server response. The rows, including calls without a status, add up to the total."""
     known = sorted(of.answered, key=lambda row: [*RESPONSES].index(row.served))
     total = of.total.calls, of.total.orbs, of.total.unstated
     every: list[tuple[str, Sequence[int]]] = [(RESPONSES[row.served], (row.calls, row.orbs, row.unstated)) for row in known]
@@ -93,21 +93,21 @@ def _by_response(of: Orbs) -> Table:
     names = ["calls", *(["orbs"] if of.total.orbs else []), *(["unstated"] if of.total.orbs and of.total.unstated else [])]
     columns = {"server": NAME, **{COLUMNS[name]: NUMBER for name in names}}
     rows = [(name, *map(number, counts[: len(names)])) for name, counts in every]
-    return parts.table("Orbs by what the server did", columns, rows, len(rows))
+    return parts.table("Orbs by server response", columns, rows, len(rows))
 
 
 def _left_out(of: Orbs) -> str:
-    """The calls that consume orbs and are in no span of time."""
+    """A note about calls that consume orbs but are in no span of time."""
     nowhere = of.total.calls - sum(span.calls for span in of.times)
     if not nowhere:
         return ""
     far = nowhere - of.without_time
     why = [f"{number(count)} because {which}" for count, which in ((of.without_time, "they have no time"), (far, "their times are far from all others")) if count]
-    return f" Left out over time: {number(nowhere)} of the {number(of.total.calls, 'call')} that consume orbs, {' and '.join(why)}."
+    return f" Over time, {number(nowhere)} of the {number(of.total.calls, 'call')} that consume orbs {'is' if nowhere == 1 else 'are'} left out: {' and '.join(why)}."
 
 
 def _most(of: Orbs, unit: Unit | None) -> str:
-    """When most orbs were consumed; nothing where that was at several times."""
+    """The span in which most orbs were consumed; empty if several have the most."""
     most = max(of.times, key=lambda span: (span.orbs, span.calls), default=None)
     if most is None or unit is None or not most.calls:
         return ""
@@ -116,12 +116,12 @@ def _most(of: Orbs, unit: Unit | None) -> str:
     span = f"in the {unit.name} from {unit.label(most.start)} on"
     if not most.orbs:
         return f"Most such calls were made {span}: {number(most.calls)}."
-    rest = f", without {number(most.unstated, 'call')} for which the policy states no amount" if most.unstated else ""
+    rest = f", not counting {number(most.unstated, 'call')} without a stated amount" if most.unstated else ""
     return f"Most orbs would be charged {span}: {number(most.orbs, 'orb')}{rest}."
 
 
 def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
-    """Orbs, or calls where the policy states no amount at all."""
+    """Charts of orbs, or of calls if the policy states no amounts."""
     what = "Orbs" if of.total.orbs else "Calls that consume orbs"
     consuming = of.routes.where(lambda row: row.calls)
     routes = consuming[:MOST_BARS]
@@ -135,7 +135,7 @@ def _charts(of: Orbs, unit: Unit | None) -> list[Chart]:
 
 
 def _said(row: Any) -> str:
-    """Short, for a chart: the table beside it has the whole words."""
+    """A short value for a chart. The table next to it has the full terms."""
     if row.unstated == row.calls:
         return f"{number(row.calls)} without a price"
     return number(row.orbs, "orb") + (f", {number(row.unstated)} without a price" if row.unstated else "")
@@ -154,7 +154,7 @@ def _tables(of: Orbs, unit: Unit | None, has_statuses: bool, top: int) -> list[T
     tables = [
         *([_by_response(of)] if has_statuses and of.total.calls else []),
         parts.table("Orbs by route", {"route": CODE, "scope": CODE, **columns}, routes, top, source="orbs_routes"),
-        # A scope's orbs are the sum of those of its routes.
+        # A scope's orbs are the sum of its routes' orbs.
         parts.table("Orbs by scope", {"scope": CODE, **columns}, scopes, top, source="orbs_scopes")._replace(is_folded=True),
         parts.table("Orbs by caller", {"caller": CODE, **columns}, callers, top, len(of.callers), "orbs_callers"),
     ]
@@ -165,12 +165,12 @@ def _tables(of: Orbs, unit: Unit | None, has_statuses: bool, top: int) -> list[T
 
 
 def _is_shown(name: str, total: Charged, has_statuses: bool) -> bool:
-    """Whether a number has a column: a column of zeros says no more than the sentence above it."""
+    """Whether a field has a column. A column of zeros would add nothing."""
     if name in ("base_calls", "base_unstated") and total.base_orbs:
-        # The sentence has their sums, and a bundle all of them.
+        # The text has their sums, and a bundle has all of them.
         return False
     if name in ("refused_calls", "unknown_calls") and (total.orbs or not getattr(total, name)):
-        # Where the policy states amounts, orbs are apart, and so are calls with no price stated.
+        # If the policy states amounts, orbs and calls with no price stated have their own columns.
         return False
     of_policy = {"base": bool(total.base_calls), "served": has_statuses, "refused": has_statuses, "unknown": has_statuses}
     # Without any amount, no call has a stated price.

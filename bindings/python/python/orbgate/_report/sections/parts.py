@@ -1,4 +1,4 @@
-"""What a section of the page is made of: a sentence, its charts and the tables with their numbers."""
+"""The parts of a section: its text, charts and tables."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ if TYPE_CHECKING:
     from ..orbs import RouteOrbs
 
 NO_ROUTE = "(no route)"
-# What a column has: words, names that are not broken, code of any length, numbers.
+# The kinds of columns: words, names that are never broken, code of any length, numbers.
 WORDS, NAME, CODE, NUMBER = "words", "name", "code", "number"
 ALLOWED, DENIED = Series("allowed", "allow"), Series("denied", "deny")
 CONSUMING, UNUSED, USED = Series("consume orbs", "orbs"), Series("granted, never used", "idle"), Series("used", "allow")
-UNKNOWN = Series("carried, and not of the policy", "idle")
+UNKNOWN = Series("in tokens, not in the policy", "idle")
 
 
-# What the word means on the page: the server may have done otherwise.
-BY_POLICY = "Denied means denied by this policy, decided anew for each call, whatever the server did."
+# The server might have responded differently.
+BY_POLICY = "“Denied” means denied by this policy, which decided each call again, regardless of the server's response."
 
-# From more rows on a table says how many it has, and folds in all but the first ones.
+# A table with more rows states their number, and folds all but the first ones.
 FEW_ROWS, SEEN = 8, 5
-# In characters: how wide half of a page is, what lies between two columns, and from where on a cell is broken, and how wide a
-# cell of words is that has two or three lines.
+# Widths in characters: half of a page, the gap between columns, the widest cell, and a cell of words with two or three lines.
 HALF_A_PAGE, GAP, WIDEST_CELL, FEW_WORDS = 71, 2, 40, 20
 
 
 class Chart(NamedTuple):
-    """A chart: what it shows, in its widths, what its colours mean, how many of its marks it leaves out, what else has none, and the table of
-    a bundle that has its numbers, if it isn't beside the chart.
+    """A chart: its title, its drawings in each width, the meaning of its colours, the number of marks that it leaves out, a
+    value that has no mark, and the table of a bundle that has its numbers, if it isn't next to the chart.
     """
 
     about: str
@@ -53,13 +52,14 @@ class Chart(NamedTuple):
 
     @property
     def said(self) -> str:
-        """What has no mark."""
+        """A note about values without a mark."""
         more = [f"and {number(self.more)} more without a {self.mark}"] if self.more else []
         return "; ".join([*more, *([f"{self.also} has no {self.mark}"] if self.also else [])])
 
 
 class Table(NamedTuple):
-    """A table of columns, each with what it has; `more` is how many rows it leaves out, and `source` the table of a bundle that has all of them.
+    """A table. `columns` maps names to kinds, `more` is the number of omitted rows, and `source` is the table of a bundle that
+    has all rows.
 
     It is folded if a chart or another table of the section shows the same numbers.
     """
@@ -74,7 +74,7 @@ class Table(NamedTuple):
     @property
     def is_broad(self) -> bool:
         """Whether half of a wide page is too narrow for it."""
-        # A name of a column may be broken, a name in a cell may not.
+        # A column name can break into lines, but a name in a cell can't.
         heads = (max(map(len, name.split())) for name in self.columns)
         rows = self.rows[: len(self.rows) - self.folded]
         columns = zip(heads, *(map(_width, row, self.columns.values()) for row in rows))
@@ -83,12 +83,12 @@ class Table(NamedTuple):
 
     @property
     def folded(self) -> int:
-        """How many rows are folded in."""
+        """The number of folded rows."""
         return len(self.rows) - SEEN if len(self.rows) > FEW_ROWS else 0
 
     @property
     def said(self) -> str:
-        """How many rows there are, where that cannot be seen at once."""
+        """A note about the number of rows, if some are left out."""
         if not self.more:
             return ""
         rows = "" if self.folded else f"{number(len(self.rows), 'row')}, and "
@@ -96,7 +96,7 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the page; without anything to draw or list it is its sentence, or several with their names. Its definitions are folded in."""
+    """A section of the page. Without charts and tables, it has only its text, or several named sentences. Definitions are folded."""
 
     name: str
     finding: str
@@ -107,12 +107,12 @@ class Section(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """Where links to it go."""
+        """The target of links to the section."""
         return anchor(self.name)
 
 
 def _width(cell: str, kind: str) -> int:
-    """How wide a cell of a column is, in characters."""
+    """The width of a cell in characters."""
     return FEW_WORDS if kind == WORDS and FEW_WORDS < len(cell) <= 3 * FEW_WORDS else min(len(cell), WIDEST_CELL)
 
 
@@ -126,28 +126,30 @@ def anchor(name: str) -> str:
 
 
 def location(row: RouteCount | RouteOrbs | Outcome) -> str:
-    """The route, or the one that a call without a valid token asks for; or, without any, the scope that was asked for."""
+    """The route, or the requested route of a call without a valid token; otherwise the requested scope."""
     return row.route or getattr(row, "about", None) or (f"{row.scope} (by scope)" if row.scope is not None else NO_ROUTE)
 
 
 def caller(name: str | None) -> str:
-    """Who made calls; one word for those that name nobody."""
+    """The name of a caller, or the placeholder for calls without one."""
     return NO_CALLER if name is None else shown(name)
 
 
 def call(method: str | None, target: str | None, detail: Detail | None = None) -> str:
-    """A call as an example; `detail` says which rule it breaks, where no column has it."""
-    said = "asked by scope" if method is None and target is None and detail is None else f"{shown(method)} {shown(target)}"
+    """A call as an example. Pass `detail` if no column shows the rule that the call breaks."""
+    said = "decided by scope" if method is None and target is None and detail is None else f"{shown(method)} {shown(target)}"
     return said if detail is None else f"{said} (malformed: {detail})"
 
 
 def reason(reason: Reason, detail: Detail | None) -> str:
-    """Why calls were denied; of malformed ones, which rule they break."""
+    """The reason of denials, with the rule that malformed calls break."""
     return str(reason) if detail is None else f"{reason}: {detail}"
 
 
 def bars(about: str, rows: Sequence[Bar], *series: Series, count: int | None = None, also: str = "") -> list[Chart]:
-    """A chart of the first rows, or none: one bar says no more than its number. `count` is how many rows there are, if that is more than are given, `also` what is none of them."""
+    """A chart of the first rows; none for a single row. `count` is the number of all rows if more exist, and `also` names a value
+    without a bar.
+    """
     if len(rows) < 2:
         return []
     more = (len(rows) if count is None else count) - charts.MOST_BARS
@@ -162,7 +164,7 @@ def chart(about: str, drawings: Sequence[str], *series: Series) -> Chart:
 def table(
     caption: str, columns: dict[str, str], rows: Sequence[Sequence[str]], top: int, count: int | None = None, source: str = ""
 ) -> Table:
-    """A table of the first rows; `count` is how many there are, if that is more than are given."""
+    """A table of the first rows. `count` is the number of all rows if more exist."""
     return Table(caption, columns, rows[:top], max(0, (len(rows) if count is None else count) - top), source)
 
 
@@ -171,12 +173,12 @@ def denied(allowed: int, denied: int) -> str:
 
 
 def served_column(found: Figures) -> dict[str, str]:
-    """The column with how many denied calls the server served, in a log with statuses."""
-    return {"served all the same": NUMBER} if found.served.calls else {}
+    """The column with the number of denied calls that the server served, in a log with statuses."""
+    return {"served anyway": NUMBER} if found.served.calls else {}
 
 
 def served(row: CallerCount | Denied) -> list[str]:
-    """Its value."""
+    """The value of that column."""
     return [] if row.served_though_denied is None else [bound(row.served_though_denied, row.is_exact)]
 
 

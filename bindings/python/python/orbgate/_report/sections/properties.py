@@ -1,4 +1,4 @@
-"""Properties that the policy must have for all requests, and the requests that refute them."""
+"""The section about properties: whether the policy has them for all requests, and the requests that violate them."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ if TYPE_CHECKING:
     from ..._property import PropertyResult, Witness
     from ..proved import Properties
 
-# A property is a line of a file that somebody wrote, and must be read to its end.
+# The most characters of a property, which is shown completely.
 MOST_OF_A_PROPERTY = 400
 
 
 def properties(found: Properties, top: int) -> Section:
     failed, count = len(found.failed), number(len(found.rows), "property", "properties")
-    finding = "Proved for all requests, also for those that the log does not have: "
-    finding += f"{number(len(found.rows) - failed)} of {count}. " if failed else f"all of {count}. "
+    held = len(found.rows) - failed
+    finding = f"{number(held)} of {count}" if failed else count
+    finding += f" {'holds' if held == 1 else 'hold'} for all requests, including requests that the log does not contain. "
     if little := len(found.rows.where(lambda row: row.warning is not None)):
-        finding += f"{number(little)} of those that hold {'says' if little == 1 else 'say'} little: see why. "
-    finding += "A proof decides a request for each rule of the policy that a property is about."
+        finding += f"{number(little)} of them {'holds' if little == 1 else 'hold'} trivially; the table shows the reason. "
+    finding += "A proof decides a request for each rule of the policy that the property applies to."
     if any(_is_of_one_scope(row) for row in found.rows):
-        finding += " Where `apart` names no scopes, its tokens have one scope each: one with every scope may call everything."
+        finding += " If `apart` names no scopes, it is checked for tokens with one scope each, because a token with every scope may call everything."
     rows = [
         (_text(row), number(row.line), "yes" if row.holds else "no", "–" if row.rules is None else number(row.rules), _because(row))
         for row in sorted(found.rows, key=lambda row: (row.holds, row.warning is None))
     ]
-    columns = {"property": CODE, "line": NUMBER, "holds": NAME, "rules looked at": NUMBER, "because": WORDS}
+    columns = {"property": CODE, "line": NUMBER, "holds": NAME, "rules checked": NUMBER, "because": WORDS}
     tables = [parts.table(f"Properties of {shown(found.file)}", columns, rows, top, source="properties_rows")]
     against = [
         (_text(row), _token(witness), parts.call(allowed.method, allowed.target) if allowed.scope is None else f"scope {shown(allowed.scope)}", shown(allowed.rule), number(allowed.line))
@@ -40,8 +41,8 @@ def properties(found: Properties, top: int) -> Section:
         for allowed in witness.requests
     ]
     if against:
-        columns = {"property": CODE, "token": CODE, "may make the call": CODE, "by": WORDS, "policy line": NUMBER}
-        tables.append(parts.table("Requests that are allowed against them", columns, against, top, source="properties_rows"))
+        columns = {"property": CODE, "token": CODE, "allowed call": CODE, "rule": WORDS, "policy line": NUMBER}
+        tables.append(parts.table("Allowed requests that violate properties", columns, against, top, source="properties_rows"))
     return Section(PROPERTIES, finding, [], tables)
 
 
@@ -50,12 +51,12 @@ def _because(row: PropertyResult) -> str:
         return shown(row.error, MOST_OF_A_PROPERTY)
     if row.witnesses:
         return f"{number(len(row.witnesses), 'witness', 'witnesses')} below"
-    none = "no token with one scope is against it" if _is_of_one_scope(row) else "none is against it"
+    none = "no token with one scope violates it" if _is_of_one_scope(row) else "no request violates it"
     return none if row.warning is None else f"warning: {row.warning}"
 
 
 def _is_of_one_scope(row: PropertyResult) -> bool:
-    """Whether a property is about tokens with one scope each, because it keeps calls apart and names no scopes."""
+    """Whether a property is checked for tokens with one scope each, because it is `apart` without scopes."""
     claim, callers, *_ = [*map(str.split, row.text.split("|")), []]
     return claim == ["apart"] and callers[1:] in ([], ["*"])
 
