@@ -3,6 +3,9 @@
 mod access_line;
 mod delimited;
 mod escape;
+#[cfg(test)]
+#[path = "../../orbgate/tests/support/expected.rs"]
+mod expected;
 mod request_line;
 
 /// The maximum length of a line, in bytes. A log reader needs to keep at most one byte more.

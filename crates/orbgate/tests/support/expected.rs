@@ -1,8 +1,10 @@
 //! Expected messages next to their inputs, in `testdata/expected.txt` of each crate. `ORBGATE_UPDATE=1` rewrites the file, so
 //! that words can be edited in the code and reviewed in the diff.
 #![allow(
+    clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "tests that run at the same time write to one file"
+    unreachable_pub,
+    reason = "tests of many crates, some at the same time, write to files"
 )]
 
 use core::fmt::Display;
@@ -19,7 +21,7 @@ pub struct Expected(String);
 
 impl Expected {
     pub fn add(&mut self, input: &str, output: impl IntoIterator<Item = impl Display>) {
-        self.0 += &format!("{}\n", input.replace('\n', "\\n"));
+        self.0 += &format!("{}\n", input.replace('\r', "\\r").replace('\n', "\\n"));
         for part in output {
             for line in part.to_string().lines() {
                 self.0 += &format!("    {line}\n");
