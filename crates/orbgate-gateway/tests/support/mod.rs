@@ -180,6 +180,27 @@ impl Running {
         self.said.lock().unwrap().clone()
     }
 
+    /// The fields of the errors in its log.
+    pub(crate) fn errors(&self) -> Vec<Value> {
+        let said = self.said();
+        let lines = said
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let errors = lines.filter(|line| line["level"] == "ERROR");
+        errors.map(|line| line["fields"].clone()).collect()
+    }
+
+    /// Why it refused configurations, with `FOLDER` instead of this folder.
+    pub(crate) fn refusals(&self, folder: &Path) -> Vec<String> {
+        let errors = self.errors().into_iter();
+        let refusals = errors.filter(|fields| fields.as_object().is_some_and(|it| it.len() == 1));
+        let text = |fields: Value| fields["message"].as_str().unwrap_or_default().to_owned();
+        let folder = folder.display().to_string();
+        refusals
+            .map(|fields| text(fields).replace(&folder, "FOLDER"))
+            .collect()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let kill = Command::new("kill")
             .arg(format!("-{name}"))
