@@ -22,6 +22,8 @@ mod codes;
 #[cfg(not(miri))]
 mod committed;
 mod decide;
+#[path = "../../../orbgate/tests/support/expected.rs"]
+mod expected;
 #[cfg(not(miri))] // a million decisions
 mod forged;
 #[cfg(feature = "gate")]
