@@ -330,6 +330,21 @@ fn read_all(path: &Path) -> String {
     files.filter(is_written).map(|path| read(&path)).collect()
 }
 
+/// The tests write only their own sections, so that one stays after its test is gone.
+#[test]
+fn every_section_of_expected_messages_has_its_test() {
+    for file in files(&[":(glob)crates/*/testdata/expected.txt"]) {
+        let of_crate = file.strip_suffix("testdata/expected.txt").unwrap();
+        let code = files(&[format!(":(glob){of_crate}**/*.rs")]).into_iter();
+        let code: String = code.map(|code| read(&root().join(code))).collect();
+        let text = read(&root().join(&file));
+        for name in text.lines().filter_map(|line| line.strip_prefix("## ")) {
+            let is_kept = code.contains(&format!("\"{name}\""));
+            assert!(is_kept, "no test keeps `{name}` of {file}");
+        }
+    }
+}
+
 #[test]
 fn every_command_is_in_contributing() {
     let text = read(&root().join("CONTRIBUTING.md"));
