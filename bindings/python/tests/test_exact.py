@@ -112,7 +112,7 @@ def test_duckdb_reads_the_same_values(tmp_path: Path, seed: int) -> None:
 def test_a_member_of_a_value_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "calls.csv"
     path.write_text("method,target,token\nGET,/,x\n")
-    with pytest.raises(TableError, match="`token.kind` for `kind` in `.*`: .* members"):
+    with pytest.raises(TableError, match="`token.kind` for `kind` in `.*`: .* nested columns"):
         list(logs.read(path, columns={"kind": "token.kind"}))
 
 
@@ -225,7 +225,7 @@ def test_the_zone_of_times_that_name_none_is_said() -> None:
     calls = pa.table({"method": ["GET"], "target": ["/"], "time": stamps})
     reader = logs.read(calls, time_zone="Europe/Berlin")
     assert pa.table(reader)["time"].cast(pa.int64()).to_pylist() == [1_782_900_000_000_000]
-    assert " 1 time, " in reader.warnings[-1] and reader.warnings[-1].endswith(" Europe/Berlin.")
+    assert reader.warnings[-1].startswith("1 time ") and reader.warnings[-1].endswith(" Europe/Berlin.")
     for bad in ("Nowhere", "../etc", "+25:00", "+02:60", ""):
         with pytest.raises(ValueError, match="time zone"):
             logs.read(calls, time_zone=bad)
@@ -267,7 +267,7 @@ def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureF
         found = json.loads(captured.out)
         assert found["arguments"]["tolerate"] == tolerated
         expected(found["warnings"][0])
-        assert "which --tolerate never allows" in captured.err
+        assert "--tolerate never allows" in captured.err
     path.write_text(HEADER + ROW.format("ann") * 500 + "GET\n")
     assert main(["replay", str(path), "--tolerate", "1"]) == 0 and "tolerate=1\n" in capsys.readouterr().out
 
@@ -387,7 +387,7 @@ def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path:
     assert {row["reason"]: row["count"] for row in found["reasons"]} == {reason: 6, "scope_held": 4}
     [said] = found["warnings"]
     # What helps is named, and it is an option.
-    assert " 6 calls" in said and "hidden" not in said
+    assert said.startswith("6 calls " if slip == "empty" else "6 of 10 calls ") and "hidden" not in said
     assert f"`{column}`" in said or slip in ("empty", "dash")
     expected(said)
     # A call of a client that is wrong is no slip of the log; a token is told of, because it may look like one that holds nothing.
@@ -502,7 +502,7 @@ def test_sums_of_orbs_are_in_orbs() -> None:
     assert routes == {"POST /some": (8, 0, 8), "POST /buy": (2, 2 * (2**53 + 1), 0)}
     assert sum(span.orbs for span in made.figures.orbs.times) == made.figures.amount == 2 * (2**53 + 1)
     only = words_of(report(table.slice(0, 5), CHARGES, kind="user", scopes="buy some").html)
-    assert re.search(r" orbs: 5 calls; .*second from 2026-11-02 00:00:00 on: 5\.", only)
+    assert re.search(r" 5 calls [^.]* orbs\. .*second from 2026-11-02 00:00:00 on: 5\.", only)
     summary = logs.replay(logs.read(table, kind="user", scopes="buy some"), CHARGES).to_dict()
     assert {row["route"]: (row["stated_amount"], row["calls_without_stated_amount"]) for row in summary["routes"]} == {
         "POST /some": (0, 8), "POST /buy": (2 * (2**53 + 1), 0)
@@ -536,7 +536,7 @@ def test_unused_scopes_are_those_of_each_caller() -> None:
     assert {tuple(use) for use in made.figures.scopes.by_caller} == expected and made.figures.scopes.by_caller_is_exact
     unused = {pair[0] for pair in granted if pair[0] is not None and not used[pair]}
     pairs = sum(1 for pair in granted if pair[0] is not None and not used[pair])
-    assert f": {pairs} scopes, by {len(unused)} of 30 callers." in words_of(made.html)
+    assert re.search(rf" {len(unused)} of 30 callers [^.]*, {pairs} pairs [^.]*\.", words_of(made.html))
     assert len(made.figures.unused_by_caller) == pairs >= 60 > len(made.figures.unused)
 
 

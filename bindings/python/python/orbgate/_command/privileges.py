@@ -109,7 +109,7 @@ def _text(made: audit.Check, most: int, top: int) -> str:
         for scope, last in row.last_used.items():
             lines.append(f"  used:       {shown(scope)}" + ("" if last is None else f", last at {last.isoformat()}Z"))
     if len(made.over) > top:
-        lines += ["", f"and {number(len(made.over) - top, 'caller')} more"]
+        lines += ["", f"and {number(len(made.over) - top, 'more caller')}"]
     lines += unread_rows(to_dicts(list(found.unread_by_reason)))
     return "\n".join(lines) + "\n"
 

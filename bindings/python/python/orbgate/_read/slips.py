@@ -34,7 +34,7 @@ SLIPS = (
     Slip("kind", ALIKE, "a kind in the wrong letter case or with spaces", INVALID, WORDS),
     Slip("kind", "^$", "an empty kind", INVALID, "For a call without a token, use `null` or leave the kind out."),
     Slip(
-        "kind", r"^\s*-\s*$", "`-` as kind", INVALID,
+        "kind", r"^\s*-\s*$", "a dash as kind", INVALID,
         "If `-` means no value, as in the JSON logs of API gateways, use `null` or leave the kind out. These calls then have no token.",
     ),
     Slip("kind", "", "an unknown kind", INVALID, WORDS),
