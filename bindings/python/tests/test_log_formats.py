@@ -223,7 +223,7 @@ NO_REQUESTS = (
 def said(row: dict[str, Any]) -> dict[str, Any]:
     """A row as the command says it, which has no other format to point to."""
     if row["error"] is not None:
-        message = row["error"].removesuffix("; flat objects, with members of other names, are the format `json`")
+        message = row["error"].removesuffix("; for flat objects with other members, use the format `json`")
         return {"error": {"line": row["row"], "message": message}}
     names = ("decision", "status", "reason", "detail", "api", "route", "scope", "policy")
     orbs = {name: row[name] for name in ("consumes", "amount", "bonus_allowed")}

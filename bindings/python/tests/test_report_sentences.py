@@ -55,14 +55,14 @@ def test_preflights_are_at_their_paths(expected: Expected) -> None:
     asked = [{**CALL, "kind": kind, "method": "OPTIONS", "target": target, "served_status": 204} for kind in (None, "USER") for target in ("/api/v1/external/voxies/7?x=1", "/api/v1/external/orbs", "/nowhere")]
     made = page(*asked, asked[0], {**CALL, "method": "HEAD"})
     text = words(made)
-    for of_policy in (("To a path", "OPTIONS: 5 "), ("To no path", ": 2 such"), ("With those", ": 5 calls"), ("Denied", "known: 2 calls")):
+    for of_policy in (("5 calls without a valid token", "OPTIONS"), ("2 calls without a valid token", " path "), ("This includes 5 calls",), ("2 calls were denied", " route")):
         expected.sentences(text, *of_policy)
     for caption in ("Calls served though denied, by route", "Calls by route", "Denied calls by reason and route", "Routes and paths called without a valid token"):
         [table] = re.findall(rf"{caption}</caption>(.*?)</table>", made, re.DOTALL)
         rows = re.findall(r'data-column="route">(.*?)</td>', table)
         assert {"/api/v1/external/voxies/{voxieId}", "/api/v1/external/orbs"} <= {*rows}, caption
     # It is not said where a token is asked for first, or the target is none.
-    assert " OPTIONS: " not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
+    assert "example OPTIONS" not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
     found = report(pa.Table.from_pylist([*asked, {**CALL, "kind": None}]), POLICY).figures
     assert {row.route for row in found.unauthenticated.routes} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
 
@@ -81,9 +81,9 @@ def test_calls_without_a_caller_are_in_every_table_under_one_name(expected: Expe
     first = re.findall(r'data-column="first caller">([^<]*)</td>', made)
     assert sorted(first) == ["(no caller)", "ann +1\n(no caller)"]
     text = words(made)
-    assert text.count(" left out: 3 calls.") == 2 and "not named" not in text and "“(no caller)” for calls" in text
-    expected.sentences(text, "By caller, ", " left out: 3 calls")
-    assert " left out: " not in words(page(CALL))
+    assert text.count(" 3 calls without a caller are not counted by caller.") == 2 and "not named" not in text and "“(no caller)” all calls" in text
+    expected.sentences(text, "3 calls without a caller ")
+    assert not re.search(r"\d calls? without a caller ", words(page(CALL)))
 
 
 def test_a_replay_counts_denied_calls_without_a_caller() -> None:
@@ -166,24 +166,24 @@ def test_signs_and_the_clients_that_have_them_are_counted_apart(expected: Expect
 def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted(expected: Expected) -> None:
     odd = {**CALL, "kind": "USER", "scopes": "read:orbs foo:bar"}
     text = words(page(odd, odd, odd))
-    nothing = re.findall(r"(No valid token [^.]*|Valid tokens carry no [^.]*)\. ([^.]* known kind [^.]* 3 calls\.)", text)
+    nothing = re.findall(r"(No valid token [^.]*|Every scope in a valid token [^.]*)\. (3 calls [^.]* unknown kind [^.]*\.)", text)
     assert len({said for said, _ in nothing}) == 2 == len(nothing) and len({left for _, left in nothing}) == 1
-    assert " No token of" not in text and " Tokens carry" not in text
+    assert " No token of" not in text and " Every scope in a token" not in text
     expected(*nothing[0], *nothing[1])
     left = nothing[0][1]
     text = words(page(odd, odd, odd, {**CALL, "scopes": "read:orbs read:keys foo:bar"}))
     assert text.count(left) == 2 and not any(sentence in text for sentence, _ in nothing)
     one = words(page(CALL))
-    assert " known kind carry " not in one and sum(f"{sentence}. " in one for sentence, _ in nothing) == 1
+    assert not re.search(r"\d calls? with a token of unknown kind ", one) and sum(f"{sentence}. " in one for sentence, _ in nothing) == 1
 
 
 def test_calls_that_are_in_no_span_of_time_are_counted(expected: Expected) -> None:
     timed = [{**ASKED, "time": START + timedelta(minutes=at)} for at in range(300)]
     far, never = {"time": datetime(1970, 1, 1)}, {"time": None}
     odd = words(page(*timed, {**ASKED, **far}, {**LOOKED, **far}, {**ASKED, **never}, {**ASKED, **never}, {**LOOKED, **never}, policy=SHOP))
-    expected.sentences(odd, "Left out ", ": 3 of the 303 calls", " 2 because", " 1 because")
-    assert "Left out over" not in words(page(*timed, {**LOOKED, **far}, {**LOOKED, **never}, policy=SHOP)) and "all else has them" not in odd
-    expected.sentences(words(page(*timed, {**ASKED, **far}, policy=SHOP)), ": 1 of the 301 calls", " 1 because")
+    expected.sentences(odd, "Over time, 3 of the 303 calls", " 2 because", " 1 because")
+    assert "Over time, " not in words(page(*timed, {**LOOKED, **far}, {**LOOKED, **never}, policy=SHOP)) and "all else has them" not in odd
+    expected.sentences(words(page(*timed, {**ASKED, **far}, policy=SHOP)), "Over time, 1 of the 301 calls", " because")
 
 
 def test_what_several_have_alike_is_not_that_of_one() -> None:
@@ -198,11 +198,11 @@ def test_what_several_have_alike_is_not_that_of_one() -> None:
 
 def test_orbs_are_those_of_decisions_and_the_page_says_so(expected: Expected) -> None:
     answered = [{**ASKED, "served_status": status} for status in (200, 403, 401, 500, 404, 302, None)]
-    table = r"served 1 refused 2 [^\d]*redirected 1 [^\d]* neither 2 [^\d]* status 1 total 7 Orbs by route"
+    table = r"served 1 refused 2 [^\d]*redirected 1 [^\d]* unclear status 2 [^\d]* status 1 total 7 Orbs by route"
     assert re.search(table, words(page(*answered, {**LOOKED, "served_status": 403}, policy=SHOP)))
     both = [*answered, *[{**BOUGHT, "served_status": status} for status in (200, 302, 302, 500)]]
     text = words(page(*both, policy=SHOP))
-    [parts] = re.findall(r"served 2 3 1 refused 2 0 2 [^\d]*redirected 3 6 1 [^\d]* neither 3 3 2 [^\d]* status 1 0 1 total 11 12 7", text)
+    [parts] = re.findall(r"served 2 3 1 refused 2 0 2 [^\d]*redirected 3 6 1 [^\d]* unclear status 3 3 2 [^\d]* status 1 0 1 total 11 12 7", text)
     [said] = re.findall(r"[^.:;]* follow from the decisions[^.:;]*", text)
     expected(said)
     assert f"{parts} " in text
@@ -211,7 +211,7 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so(expected: Expected) ->
     text = words(page(*both, *[{**BOUGHT, "scopes": "", "served_status": 200}] * 2, policy=SHOP))
     expected.sentences(text, "2 calls served though denied")
     assert parts in text
-    assert f"{said}; " in words(page({**ASKED, "served_status": None}, policy=SHOP))
+    assert f"{said}. The log has no statuses " in words(page({**ASKED, "served_status": None}, policy=SHOP))
     assert said not in words(page(LOOKED, policy=SHOP))
     found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
     assert (found.total.calls, found.without_time) == (7, 0)
@@ -244,7 +244,7 @@ def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut(expected: Ex
     cut = re.findall(r'<p class="more">([^<]*)(.*?)</p>', made)
     assert len(cut) > 3 and all(('<a href="#bundle">' in link) is ("of a bundle" in said) for said, link in cut)
     assert '<p id="bundle">' in made
-    expected.sentences(words(made), "Tables ", " --bundle evidence.zip ", " bundle() ")
+    expected.sentences(words(made), "To get one, ", " --bundle evidence.zip ", " bundle() ")
 
 
 def test_every_table_that_is_cut_names_a_table_of_the_bundle(tmp_path: Path) -> None:
@@ -308,7 +308,8 @@ def test_orbs_of_served_and_refused_calls_are_apart(expected: Expected) -> None:
     assert (len(of.routes), len(of.scopes), len(of.callers), sum(span.calls > 0 for span in of.times)) == (2, 2, 3, 8)
     assert pa.table(of.callers.to_pyarrow()).column_names[1:13] == list(of.total._fields[:12])
     text = words(made.html)
-    expected.sentences(text, ": 144 orbs, ", "served 36, refused 36, unknown 72, by 48 calls ", "; 24 calls ")
+    expected.sentences(text, "144 orbs (36 served, 36 refused, 72 unknown) ", " 48 calls ")
+    expected.sentences(text, "24 more calls ")
     assert " 144 orbs, of which served 36, 24 calls " in text
     bob = re.search(r'Orbs by caller</caption>.*?data-column="caller">bob</td>(.*?)</tr>', made.html, re.DOTALL)
     assert bob and re.findall(r'data-column="([^"]*)">(.*?)</td>', bob[1])[3:] == [
@@ -349,7 +350,7 @@ def test_shares_are_of_the_rows_that_were_read(tmp_path: Path, expected: Expecte
         log.write_text('{"method":"GET","target":"/","kind":"user","scopes":"look"}\n' * 10 + '{"method":"GET"}\n' * unread)
         text = words(report(log, SHOP, format="json").html)
         assert f"100% of {'readable calls' if unread else 'all'}" in text
-        warning = f"Of {10 + unread} rows, {unread} "
+        warning = f"{unread} of {10 + unread} rows could not be read. No number "
         assert (warning in text) == is_warned == (warning in str(logs.replay(logs.read(log, format="json"), SHOP)))
         if is_warned:
             expected(*{*re.findall(rf"{warning}[^.]*\.", text)})
@@ -424,10 +425,10 @@ def test_scopes_that_are_digests_stay_different() -> None:
 def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
     for wrong, said in (({"kind": "USER"}, "`USER`"), ({"scopes": "read:orbs,read:keys"}, "`read:orbs,read:keys`"), ({"scopes": '["read:orbs"]'}, '`["read:orbs"]`')):
         calls = [{**CALL, **wrong, "caller": f"a{at}"} for at in range(4)] + [{**CALL, "caller": f"b{at}"} for at in range(96)]
-        zone, warnings = "Without a zone", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
-        [warning] = [warning for warning in warnings if not warning.startswith(zone)]
-        assert said in warning and ": 4 calls of 100 " in warning
-        assert all(warning.startswith(zone) for warning in audit.check(pa.Table.from_pylist(calls[4:]), POLICY).found.warnings)
+        zone, warnings = " have no zone, ", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
+        [warning] = [warning for warning in warnings if zone not in warning]
+        assert said in warning and warning.startswith("4 of 100 calls ")
+        assert all(zone in warning for warning in audit.check(pa.Table.from_pylist(calls[4:]), POLICY).found.warnings)
 
 
 def test_a_file_that_is_counted_twice_is_named(tmp_path: Path, expected: Expected) -> None:
@@ -484,7 +485,7 @@ def test_a_member_of_what_is_no_object_is_said(tmp_path: Path, expected: Expecte
     log.write_text("".join(json.dumps({"method": "GET", "target": "/", **call}) + "\n" for call in calls))
     found = logs.replay(logs.read(log, columns={"kind": "auth.kind", "scopes": "auth.scopes"}), SHOP).to_dict()["warnings"]
     members = [warning for warning in found if "`auth`" in warning]
-    assert [re.findall(r"`(auth\.\w+)`.* (\d) rows?\.", warning) for warning in members] == [[("auth.kind", "1")], [("auth.scopes", "2")]]
+    assert [re.findall(r"^(\d) rows? .* `(auth\.\w+)`", warning) for warning in members] == [[("1", "auth.kind")], [("2", "auth.scopes")]]
     expected(*members)
 
 

@@ -161,7 +161,7 @@ def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
     def found(*rows: Any) -> tuple[str, str]:
         made = report(pa.concat_tables([day, *rows]), SHOP)
         [one] = made.figures.findings.where(lambda row: row.kind == "misconfigured_client")
-        assert (": it has stopped" in made.html) is ("stopped" in one.action)
+        assert ("(it has stopped, " in made.html) is ("stopped" in one.action)
         return one.sentence, one.action
 
     stopped, going = day.from_pylist(gone, day.schema), calls((48, LACKING))
