@@ -102,8 +102,12 @@ def _left_out(of: Orbs) -> str:
     if not nowhere:
         return ""
     far = nowhere - of.without_time
-    why = [f"{number(count)} because {which}" for count, which in ((of.without_time, "they have no time"), (far, "their times are far from all others")) if count]
-    return f" Over time, {number(nowhere)} of the {number(of.total.calls, 'call')} that consume orbs {'is' if nowhere == 1 else 'are'} left out: {' and '.join(why)}."
+    why = []
+    if of.without_time:
+        why.append(f"{number(of.without_time)} because {'it has' if of.without_time == 1 else 'they have'} no time")
+    if far:
+        why.append(f"{number(far)} because {'its time is' if far == 1 else 'their times are'} far from all others")
+    return f" Over time, {number(nowhere)} of the {number(of.total.calls, 'call')} that {'consumes' if of.total.calls == 1 else 'consume'} orbs {'is' if nowhere == 1 else 'are'} left out: {' and '.join(why)}."
 
 
 def _most(of: Orbs, unit: Unit | None) -> str:
