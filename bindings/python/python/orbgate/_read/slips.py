@@ -34,7 +34,7 @@ SLIPS = (
     Slip("kind", ALIKE, "a kind in the wrong letter case or with spaces", INVALID, WORDS),
     Slip("kind", "^$", "an empty kind", INVALID, "For a call without a token, use `null` or leave the kind out."),
     Slip(
-        "kind", r"^\s*-\s*$", "a dash as kind", INVALID,
+        "kind", r"^\s*-\s*$", "the kind `-`", INVALID,
         "If `-` means no value, as in the JSON logs of API gateways, use `null` or leave the kind out. These calls then have no token.",
     ),
     Slip("kind", "", "an unknown kind", INVALID, WORDS),
@@ -118,7 +118,8 @@ class Slips:
         have = "has" if calls == 1 else "have"
         if not example:
             return f"{number(calls, 'call')} {have} {slip.what}."
-        return f"{number(calls)} of {number(self._values[slip.column], 'call')} with {NOUNS[slip.column]} {have} {slip.what}, for example `{example}`."
+        for_example = "" if f"`{example}`" in slip.what else f", for example `{example}`"
+        return f"{number(calls)} of {number(self._values[slip.column], 'call')} with {NOUNS[slip.column]} {have} {slip.what}{for_example}."
 
 
 def _shown(value: bytes) -> str:
