@@ -68,6 +68,8 @@ def _base(of: Charged) -> str:
     calls, orbs, unstated = of.base_calls or 0, of.base_orbs or 0, of.base_unstated or 0
     if not calls:
         return "The other policy would have charged nothing."
+    if calls == unstated:
+        return f"The other policy would have charged for {number(calls, 'call')}, but states no amounts."
     rest = f", and an amount that it does not state for {number(unstated, 'more call')}" if unstated else ""
     return f"The other policy would have charged {number(orbs, 'orb')} for {number(calls - unstated, 'call')}{rest}."
 
