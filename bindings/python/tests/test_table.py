@@ -179,7 +179,7 @@ def test_a_scope_of_a_list_never_becomes_two() -> None:
     pairs = pa.FixedSizeListArray.from_arrays(pa.array(["read:keys", "read:api", "read:keys", "read:orbs"]), 2)
     fixed = pa.table({**{name: [said] * 2 for name, said in call.items()}, "scopes": pairs})
     assert POLICY.decide_table(fixed).to_pyarrow()["decision"].to_pylist() == ["deny", "allow"]
-    with pytest.raises(TableError, match=r"`scopes` .* lists of text, not List\(Int64\)"):
+    with pytest.raises(TableError, match=r"`scopes` .* lists of strings, not List\(Int64\)"):
         POLICY.decide_table(pa.Table.from_pylist([{**call, "scopes": [7]}]))
     uses = [POLICY.scope_usage([(*call.values(), scopes)]) for scopes in (["read:keys read:orbs"], ["read:orbs"])]
     assert [[use.scope for use in used if use.used] for used in uses] == [[], ["read:orbs"]]
@@ -355,7 +355,7 @@ def test_tables_without_rows_are_looked_at() -> None:
         with pytest.raises(TableError, match="`verb`; .* `method`, `target`"):
             answers(nothing, columns={"method": "verb"})
     numbers = pa.schema([(name, pa.int64()) for name in COLUMNS]).empty_table()
-    with pytest.raises(TableError, match="`method` .* text, not Int64"):
+    with pytest.raises(TableError, match="`method` .* strings, not Int64"):
         answers(numbers)
 
 
@@ -588,7 +588,7 @@ def test_what_tells_rows_apart_is_a_column_of_text() -> None:
     for ask in (POLICY.scope_usage, POLICY.least_scopes):
         with pytest.raises(TableError, match="`who`"):
             ask(TABLE, by="who")
-        with pytest.raises(TableError, match="`who` .* text, not Int64"):
+        with pytest.raises(TableError, match="`who` .* strings, not Int64"):
             ask(numbers, by="who")
     bad: Any = [("GET", "/", "user", "")]
     with pytest.raises(ValueError, match="`by` .* only with a table"):
