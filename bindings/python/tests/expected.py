@@ -28,7 +28,8 @@ class Expected:
         """Compares with the section of this name, or writes it if `ORBGATE_UPDATE` is set."""
         assert self.found, "the test has found no message"
         text = FILE.read_text(encoding="utf-8") if FILE.exists() else ""
-        sections = dict(section.partition("\n")[::2] for section in text.removeprefix("## ").split("\n## ") if section)
+        parts = [section.partition("\n") for section in text.removeprefix("## ").split("\n## ") if section]
+        sections = {head: lines for head, _, lines in parts}
         now = "".join(f"    {line}".rstrip() + "\n" for line in self.found)
         if "ORBGATE_UPDATE" in os.environ:
             sections[name] = now
