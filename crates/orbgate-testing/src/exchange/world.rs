@@ -20,8 +20,9 @@ pub struct World {
     pub(crate) issuers: Issuers,
     /// The address of an issuer that is down: nothing listens there.
     pub(crate) down: String,
-    /// The client's end of a connection keeps `down` from being given to another program.
-    _reserved: (TcpListener, TcpStream),
+    /// Until the issuer is up, the client's end of a connection keeps `down` from being given to another program. The
+    /// listener is dropped first, without having accepted it, so that no end of it waits in TIME_WAIT.
+    reserved: Mutex<Option<(TcpListener, TcpStream)>>,
     folder: TempDir,
     /// The end of every signed token, which no output may show.
     signed: Mutex<BTreeSet<String>>,
@@ -94,7 +95,7 @@ impl World {
         let world = Self {
             issuers,
             down: client.local_addr()?.to_string(),
-            _reserved: (listener, client),
+            reserved: Mutex::new(Some((listener, client))),
             folder: TempDir::new()?,
             signed: Mutex::default(),
         };
@@ -130,6 +131,12 @@ impl World {
             found["jwks_uri"] = format!("http://{}/down/jwks", self.down).into();
         }
         found
+    }
+
+    /// Starts the issuer that is down.
+    pub(crate) fn start_down(&self) -> Result<()> {
+        drop(self.reserved.lock().unwrap().take());
+        self.issuers.also_at(&self.down)
     }
 
     /// A file only for this run.

@@ -185,7 +185,7 @@ impl Keys<'_> {
     fn down(&self) -> Result<()> {
         self.refuses("down")?;
         let world = &self.suite.world;
-        world.issuers.also_at(&world.down)?;
+        world.start_down()?;
         // Without keys, the issuer is asked every second.
         std::thread::sleep(Duration::from_millis(1500));
         self.of("down", true)?;
