@@ -23,7 +23,7 @@ pub(crate) const CONFORMANCE: &str = "conformance/conformance.py";
 const PROBE: &str = "import sys, sysconfig as c; ok = sys.implementation.name == 'cpython' and sys.version_info >= (3, 10) and \
     not c.get_config_var('Py_GIL_DISABLED'); print(sys.version_info[1], sys.executable) if ok else exit(1)";
 
-/// All of the package's tests in the newest Python of the machine, and those of the native module in the others.
+/// All but the package's long tests in the newest Python of the machine, and those of the native module in the others.
 pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         let nox = Nox::set_up(project)?;

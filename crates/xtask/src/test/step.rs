@@ -29,7 +29,7 @@ pub(crate) enum Step {
     Docs,
     /// Every language gives the cases' decisions
     Conformance,
-    /// The Python package, installed: all tests in the newest Python, those of the native module in the others; the cases
+    /// The Python package, installed: all but the long tests in the newest Python, those of the native module in the others; the cases
     Python,
     /// C and C++: headers, symbols, tests, cases, examples; under valgrind and sanitizers
     C,
@@ -370,7 +370,6 @@ fn proxies(names: &str) -> Result<()> {
     let both = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a";
     setup::apt(both, "nginx haproxy")?;
     setup::apt("python3 -m pip", "python3-pip")?;
-    setup::apt("systemd-analyze", "systemd")?;
     setup::apt("systemd-analyze --version", "systemd")?;
     // Each test mostly waits. The quick start uses the command.
     let tests = format!("cargo test {WORKSPACE} --test gateway -- --ignored --test-threads 6");
