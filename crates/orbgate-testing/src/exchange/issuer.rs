@@ -102,9 +102,8 @@ impl Issuers {
     }
 
     /// Serves at an additional address.
-    pub(crate) fn also_at(&self, address: &str) -> Result<()> {
-        self.clone().accept(TcpListener::bind(address)?);
-        Ok(())
+    pub(crate) fn also_on(&self, listener: TcpListener) {
+        self.clone().accept(listener);
     }
 
     fn accept(self, listener: TcpListener) {

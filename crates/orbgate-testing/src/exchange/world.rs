@@ -1,14 +1,15 @@
 //! The shared environment of all groups: issuers, the file that names them, and tokens.
 
+use core::net::{Ipv4Addr, SocketAddr};
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use socket2::{Domain, Socket, Type};
 use tempfile::TempDir;
 
 use crate::exchange::issuer::{Conduct, Issuer, Issuers};
@@ -20,9 +21,8 @@ pub struct World {
     pub(crate) issuers: Issuers,
     /// The address of an issuer that is down: nothing listens there.
     pub(crate) down: String,
-    /// Until the issuer is up, the client's end of a connection keeps `down` from being given to another program. The
-    /// listener is dropped first, without having accepted it, so that no end of it waits in TIME_WAIT.
-    reserved: Mutex<Option<(TcpListener, TcpStream)>>,
+    /// Bound to `down` from the start, so that no other program is given the port. It listens once the issuer is up.
+    bound: Mutex<Option<Socket>>,
     folder: TempDir,
     /// The end of every signed token, which no output may show.
     signed: Mutex<BTreeSet<String>>,
@@ -90,12 +90,13 @@ impl World {
             issuers.add(name, issuer);
         }
         issuers.add("down", Issuer::new("down-1", Conduct::Right));
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let client = TcpStream::connect(listener.local_addr()?)?;
+        let bound = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        bound.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+        let down = bound.local_addr()?.as_socket_ipv4();
         let world = Self {
             issuers,
-            down: client.local_addr()?.to_string(),
-            reserved: Mutex::new(Some((listener, client))),
+            down: down.expect("it was bound to one").to_string(),
+            bound: Mutex::new(Some(bound)),
             folder: TempDir::new()?,
             signed: Mutex::default(),
         };
@@ -135,8 +136,11 @@ impl World {
 
     /// Starts the issuer that is down.
     pub(crate) fn start_down(&self) -> Result<()> {
-        drop(self.reserved.lock().unwrap().take());
-        self.issuers.also_at(&self.down)
+        let bound = self.bound.lock().unwrap().take();
+        let bound = bound.expect("it starts once");
+        bound.listen(128)?;
+        self.issuers.also_on(bound.into());
+        Ok(())
     }
 
     /// A file only for this run.
