@@ -134,7 +134,7 @@ fn resolve(
     if let Some(page) = page {
         return Some(format!("{}{heading}", relative(folder, &site_path(page))));
     }
-    if path.extension().is_some_and(|end| end == "svg") {
+    if path.extension().is_some_and(|end| end == "svg" || end == "png") {
         let shown = relative(folder, &path);
         pictures.insert(path);
         return Some(shown);
@@ -239,8 +239,10 @@ fn check(site: &Path) -> Result<usize> {
     let read = |path: &Path| !path.ends_with("404.html") && !path.ends_with("toc.html");
     for (path, text) in pages.iter().filter(|(path, _)| read(path)) {
         let folder = path.parent().unwrap_or(site);
-        let links = values(text, " href=\"").chain(values(text, " src=\""));
-        for link in links.filter(|link| !link.contains(':')) {
+        // The site loads nothing from elsewhere.
+        let loaded = values(text, " src=\"").filter(|link| !link.starts_with("data:"));
+        let linked = values(text, " href=\"").filter(|link| !link.contains(':'));
+        for link in linked.chain(loaded) {
             count = count.saturating_add(1);
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
             let file = match file {
@@ -336,6 +338,10 @@ mod tests {
                 "https://github.com/orbgate/orbgate/tree/main/policy",
             ),
             ("../pictures/p.svg", "../pictures/p.svg"),
+            (
+                "https://github.com/orbgate/orbgate/raw/main/docs/p.png",
+                "../p.png",
+            ),
         ];
         for (link, expected) in table {
             assert_eq!(resolved(link).as_deref(), Some(expected), "{link}");
