@@ -126,7 +126,8 @@ def types(session: nox.Session) -> None:
     """The stubs against the module; the types of package, tests, runner, example and benchmark."""
     session.install("--only-binary", ":all:", "-r", "tests/requirements.txt", "-r", "types.txt")
     session.run("python", "-m", "mypy.stubtest", "orbgate", "--allowlist", "stubtest-allowlist.txt")
-    mypy = "python", "-m", "mypy", "--strict", "--cache-dir=/dev/null"
+    # Its own for each run: a user's might be of another version of the package.
+    mypy = "python", "-m", "mypy", "--strict", f"--cache-dir={session.create_tmp()}/mypy"
     session.run(*mypy, *CHECKED)
     session.run("pyright", *CHECKED)
     # In a folder without sources, mypy and pyright see the installed package.

@@ -241,6 +241,7 @@ def broken(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_digest_is_of_a_whole_file(broken: Path) -> None:
     """It was of what happened to be read: one file had five."""
     wanted = hashlib.sha256(broken.read_bytes()).hexdigest()

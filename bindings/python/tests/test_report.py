@@ -293,6 +293,7 @@ print(int(line.split()[1]) // 1_024)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("what", "megabytes"), [("report", 750), ("replay", 300), ("privileges", 300)])
 def test_memory_does_not_grow_with_the_length_of_what_a_log_says(what: str, megabytes: int) -> None:
     """A report of this log took 1.8 GB, because only the number of different texts was bounded."""

@@ -31,6 +31,7 @@ def test_the_page_is_bounded() -> None:
     assert "5 rows, and 29,995 more in the table callers_counts of a bundle (" in Page(made.html).texts
 
 
+@pytest.mark.long
 def test_frequent_scopes_are_there_whatever_came_before() -> None:
     """Of unknown scopes the first 10,000 were kept, and shown as all of them."""
     junk = pa.concat_tables([made_up(30_000, "scopes")] * 2 + [made_up(40_000, "scopes").slice(30_000)])
@@ -73,6 +74,7 @@ def test_unknown_scopes_of_callers_are_bounded(monkeypatch: pytest.MonkeyPatch) 
     assert found.unknown.by_caller[0] == ("ann", "often", 2_000, True)
 
 
+@pytest.mark.long
 def test_many_callers_are_told_apart_as_far_as_memory_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten million of them took ten gigabytes, and did not end."""
     monkeypatch.setattr(heavy.Heavy.__init__, "__defaults__", (1_000,))

@@ -134,7 +134,10 @@ fn resolve(
     if let Some(page) = page {
         return Some(format!("{}{heading}", relative(folder, &site_path(page))));
     }
-    if path.extension().is_some_and(|end| end == "svg" || end == "png") {
+    if path
+        .extension()
+        .is_some_and(|end| end == "svg" || end == "png")
+    {
         let shown = relative(folder, &path);
         pictures.insert(path);
         return Some(shown);

@@ -1,7 +1,8 @@
 //! Runs steps in two lanes side by side, each step as a process of its own, and prints a table of their times.
 
-use core::fmt;
 use core::time::Duration;
+use core::{fmt, iter};
+use std::collections::VecDeque;
 use std::env::consts::EXE_EXTENSION;
 use std::fs::{self, File};
 use std::io::{IsTerminal as _, Write as _, stdout};
@@ -51,22 +52,25 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
     let own = own(project)?;
     // One step alone is seen as it runs.
     let live = steps.len() == 1;
-    let in_lane = |lane: Lane| {
-        let steps = steps.iter().filter(|step| step.lane() == lane);
-        let rows = steps.map(|step| run(project, &own, *step, live));
+    let of = |lane: Lane| Queue::of(steps.iter().copied().filter(|step| step.lane() == lane));
+    let [cargo, languages, quiet] = [Lane::Cargo, Lane::Languages, Lane::Quiet].map(of);
+    let in_lane = |lane: &Queue, other: &Queue| {
+        let steps = iter::from_fn(|| lane.first().or_else(|| other.last()));
+        let rows = steps.map(|step| run(project, &own, step, live));
         rows.collect::<Result<Vec<_>>>()
     };
     let mut rows = Vec::new();
     thread::scope(|scope| {
-        let in_lane = &in_lane;
-        let lanes = [Lane::Cargo, Lane::Languages].map(|lane| scope.spawn(move || in_lane(lane)));
+        let (in_lane, cargo, languages) = (&in_lane, &cargo, &languages);
+        let lanes = [(cargo, languages), (languages, cargo)];
+        let lanes = lanes.map(|(lane, other)| scope.spawn(move || in_lane(lane, other)));
         lanes.into_iter().try_for_each(|lane| {
             let panicked = |_| Err(Error::msg("a lane panicked"));
             rows.extend(lane.join().unwrap_or_else(panicked)?);
             Ok::<_, Error>(())
         })
     })?;
-    rows.extend(in_lane(Lane::Quiet)?);
+    rows.extend(in_lane(&quiet, &Queue::of([]))?);
     fs::remove_file(&own)?;
     let together = Row {
         step: "together".to_owned(),
@@ -98,6 +102,27 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
         }
     }
     Ok(failed)
+}
+
+#[allow(clippy::disallowed_types, reason = "this is no engine")]
+type Steps = std::sync::Mutex<VecDeque<Step>>;
+
+/// The steps of a lane that haven't begun.
+struct Queue(Steps);
+
+impl Queue {
+    fn of(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self(Steps::new(steps.into_iter().collect()))
+    }
+
+    fn first(&self) -> Option<Step> {
+        self.0.lock().ok()?.pop_front()
+    }
+
+    /// For the other lane, when it has nothing left.
+    fn last(&self) -> Option<Step> {
+        self.0.lock().ok()?.pop_back()
+    }
 }
 
 /// Where a step's whole output is.

@@ -109,7 +109,8 @@ pub(crate) enum When {
     Assure,
 }
 
-/// Steps of one lane run one after the other, and the two lanes side by side: cargo builds one thing at a time.
+/// Steps of one lane run one after the other, and the two lanes side by side: cargo builds one thing at a time. A lane that
+/// has no steps left takes the last ones of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
     Cargo,
