@@ -82,10 +82,10 @@ export function codes() {
   return found;
 }
 
-/** Links by code of lint: its example in policy/lint. */
+/** Links by code of lint: its first policy in policy/lint.md. */
 export function lint(orbgate) {
-  const names = readdirSync(new URL("lint/", policies)).filter((name) => /^\w+\.yaml$/.test(name));
-  return Object.fromEntries(names.map((name) => [name.replace(".yaml", ""), example(orbgate, text(`lint/${name}`))]));
+  const sections = text("lint.md").matchAll(/^## (\w+)\n\n```yaml\n([^]*?)```\n/gm);
+  return Object.fromEntries(Array.from(sections, ([, code, policy]) => [code, example(orbgate, policy)]));
 }
 
 /** A link to a policy with a call: one that a finding names, or else one of the first route. */

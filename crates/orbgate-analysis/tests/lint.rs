@@ -27,23 +27,47 @@ fn lines(text: &str) -> Vec<String> {
     open.map(ToString::to_string).collect()
 }
 
-/// `policy/lint` and `docs/lint.md`; the archive of the published package has neither.
+/// A page of the repository; the archive of the published package has none.
 fn of_the_repository(path: &str) -> Option<PathBuf> {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let folder = package.join("../..").join(path);
-    if !folder.exists() && package.join("Cargo.toml.orig").exists() {
+    let file = package.join("../..").join(path);
+    if !file.exists() && package.join("Cargo.toml.orig").exists() {
         eprintln!("skipped: {path} is not part of the package's archive");
         return None;
     }
-    Some(folder)
+    Some(file)
 }
 
-/// Each code has a file that fails, with exactly its findings, one that passes without any finding, and a section of the page.
-/// `UPDATE_EXPECTED=1` writes the findings.
+/// A section of `policy/lint.md`.
+struct Example<'p> {
+    code: &'p str,
+    failing: &'p str,
+    findings: &'p str,
+    passing: &'p str,
+}
+
+fn examples(page: &str) -> impl Iterator<Item = Example<'_>> {
+    page.split("\n## ").skip(1).map(|section| {
+        let (code, rest) = section.split_once("\n\n```yaml\n").unwrap();
+        let (failing, rest) = rest.split_once("```\n\n```text\n").unwrap();
+        let (findings, rest) = rest.split_once("```\n\n```yaml\n").unwrap();
+        let (passing, rest) = rest.split_once("```\n").unwrap();
+        assert_eq!(rest.trim(), "", "after the policies of {code}");
+        Example {
+            code,
+            failing,
+            findings,
+            passing,
+        }
+    })
+}
+
+/// Each code has a policy with exactly its findings and one without any, and a section of the page. `ORBGATE_UPDATE=1`
+/// rewrites the findings.
 #[test]
-fn every_code_has_fixtures_and_a_section() {
-    let (Some(fixtures), Some(page)) = (
-        of_the_repository("policy/lint"),
+fn every_code_has_examples_and_a_section() {
+    let (Some(file), Some(page)) = (
+        of_the_repository("policy/lint.md"),
         of_the_repository("docs/lint.md"),
     ) else {
         return;
@@ -52,38 +76,31 @@ fn every_code_has_fixtures_and_a_section() {
     let (_, codes) = page.split_once("\n## Codes\n").unwrap();
     let sections = codes.lines().filter_map(|line| line.strip_prefix("### `"));
     assert!(sections.eq(Code::ALL.map(|code| format!("{code}`"))));
-    for code in Code::ALL {
-        let read = |name: &str| {
-            let path = fixtures.join(name);
-            fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-        };
-        let failing = lines(&read(&format!("{code}.yaml")));
-        assert!(!failing.is_empty(), "{code}");
+    let before = fs::read_to_string(&file).unwrap();
+    assert!(
+        examples(&before)
+            .map(|example| example.code)
+            .eq(Code::ALL.map(Code::as_str))
+    );
+    let mut now = before.clone();
+    for example in examples(&before) {
+        let code = example.code;
+        let findings = lines(example.failing);
+        assert!(!findings.is_empty(), "{code}");
         let own = format!("[{code}]: ");
         assert!(
-            failing.iter().all(|line| line.contains(&own)),
-            "{code}: {failing:#?}"
+            findings.iter().all(|line| line.contains(&own)),
+            "{code}: {findings:#?}"
         );
-        let expected = fixtures.join(format!("{code}.expected"));
-        let text = failing.join("\n") + "\n";
-        if std::env::var_os("UPDATE_EXPECTED").is_some() {
-            fs::write(&expected, &text).unwrap();
-        }
-        assert_eq!(text, fs::read_to_string(expected).unwrap(), "{code}");
-        assert_eq!(
-            lines(&read(&format!("{code}.pass.yaml"))),
-            [""; 0],
-            "{code}"
-        );
+        assert_eq!(lines(example.passing), [""; 0], "{code}");
+        let [old, new] = [example.findings, &(findings.join("\n") + "\n")]
+            .map(|findings| format!("{}```\n\n```text\n{findings}```\n", example.failing));
+        now = now.replacen(&old, &new, 1);
     }
-    let known = |name: &str| {
-        Code::ALL
-            .iter()
-            .any(|code| name.split('.').next() == Some(code.as_str()))
-    };
-    for file in fs::read_dir(fixtures).unwrap() {
-        let name = file.unwrap().file_name().into_string().unwrap();
-        assert!(name == "README.md" || known(&name), "{name}");
+    if std::env::var_os("ORBGATE_UPDATE").is_some() {
+        fs::write(&file, &now).unwrap();
+    } else {
+        assert_eq!(before, now);
     }
 }
 

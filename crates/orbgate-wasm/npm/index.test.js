@@ -48,7 +48,7 @@ test("what cannot be answered says why", () => {
 
 test("a fix removes its finding", () => {
   const orbgate = new Orbgate(module);
-  const policy = text("lint/no_end_marker.yaml");
+  const policy = /^## no_end_marker\n\n```yaml\n([^]*?)```\n/m.exec(text("lint.md"))[1];
   const [fix] = orbgate.fixes(policy);
   assert.equal(fix.finding.code, "no_end_marker");
   const bytes = Buffer.from(policy);
