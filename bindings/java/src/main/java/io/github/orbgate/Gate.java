@@ -109,7 +109,11 @@ public final class Gate implements Guard, AutoCloseable {
 
     /** Matching pairs are compared once. A router has no others, unless requests are denied. */
     private boolean agree(Pair pair) {
-        return agreed.contains(pair) || Routes.agree(pair.route(), pair.template()) && agreed.add(pair);
+        boolean agrees = agreed.contains(pair) || Routes.agree(pair.route(), pair.template());
+        if (agrees) {
+            agreed.add(pair); // Another thread may have added it meanwhile.
+        }
+        return agrees;
     }
 
     /** The answer; observers receive it if it counts. */

@@ -23,15 +23,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -173,6 +179,33 @@ class GateTest extends WithIssuer {
             policy.store(next);
         }
         assertTrue(gate.askAgain(get("/", reader).matched("/api/v1/external/account"), orders).isAllow());
+    }
+
+    @Test
+    void threadsThatCompareARouteAtOnceAllAgree() throws Exception {
+        Call call = gate.ask(get(ORBS, reader)).call().orElseThrow();
+        // This policy allows nothing, so whoever asked again would be denied.
+        try (Engine next = Engine.fromYaml("orbgate: 1\napis: {}\n")) {
+            policy.store(next);
+        }
+        int threads = 4;
+        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        try {
+            for (int round = 0; round < 300; round++) {
+                try (Gate fresh = Gate.of(policy, issuer.tokens())) {
+                    CyclicBarrier start = new CyclicBarrier(threads);
+                    List<Callable<Boolean>> compare = Collections.nCopies(threads, () -> {
+                        start.await();
+                        return fresh.askAgain(get(ORBS, reader).matched(ORBS), call).isAllow();
+                    });
+                    for (Future<Boolean> agrees : pool.invokeAll(compare)) {
+                        assertTrue(agrees.get(), "round " + round);
+                    }
+                }
+            }
+        } finally {
+            pool.shutdownNow();
+        }
     }
 
     @Test
