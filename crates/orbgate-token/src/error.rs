@@ -16,20 +16,20 @@ orbgate::codes! {
         /// Or the encoding isn't the one accepted spelling.
         BadEncoding: "bad_encoding", "a part of the token is not base64url without padding";
         /// It isn't a JSON object, or one of its members has the wrong type.
-        BadHeader: "bad_header", "the token's header is not what RFC 7515 says";
+        BadHeader: "bad_header", "the token's header is not valid (RFC 7515)";
         BadClaims: "bad_claims", "the token's claims are not a JSON object";
         /// In any object of the token, at any depth.
         DuplicateMember: "duplicate_member", "the token names a member twice";
         /// Extensions change the meaning of a token.
         Extension: "extension", "the token's header has `crit`, `b64`, `zip` or `enc`";
         /// `none` is never accepted.
-        Algorithm: "algorithm", "the token's algorithm is not one of its issuer's";
+        Algorithm: "algorithm", "the token's algorithm is not allowed for its issuer";
         /// The configuration also doesn't add the header's `typ`.
         Type: "type", "the token's type is not that of an access token";
-        Issuer: "issuer", "the token is from no configured issuer";
+        Issuer: "issuer", "the token's issuer is not configured";
         /// They might not have been fetched yet.
         NoKeys: "no_keys", "there are no keys of the token's issuer";
-        KeyIdMissing: "key_id_missing", "the token names no key, and not exactly one key fits";
+        KeyIdMissing: "key_id_missing", "the token names no key, and its issuer does not have exactly one that fits";
         /// After a key rotation, a new fetch might return it.
         KeyUnknown: "key_unknown", "the token names a key that its issuer does not have";
         KeyAmbiguous: "key_ambiguous", "the token names a key that its issuer has twice";
@@ -40,18 +40,18 @@ orbgate::codes! {
         /// Or it has no audience.
         Audience: "audience", "the token is for another audience";
         /// One of `exp`, `nbf` and `iat`.
-        BadTime: "bad_time", "a time in the token is missing or not a time";
+        BadTime: "bad_time", "a time in the token is missing or invalid";
         Expired: "expired", "the token has expired";
         /// According to `nbf` or `iat`.
         NotYetValid: "not_yet_valid", "the token is not valid yet";
         /// See the issuer's `max_lifetime`.
-        Lifetime: "lifetime", "the token is valid for longer than its issuer may say";
+        Lifetime: "lifetime", "the token is valid for longer than its issuer's `max_lifetime`";
         /// A claim that the configuration requires, or one that is recorded in audits.
-        Claim: "claim", "a claim of the token is missing or not what it must be";
+        Claim: "claim", "a claim of the token is missing or has a wrong value";
         /// The claim has the wrong type, a character or separator that RFC 6749 §3.3 forbids, more than 256 scopes or
         /// more than 4,096 bytes. Or the token has both `scope` and `scp`.
-        Scopes: "scopes", "the token's scopes are not written as configured";
-        /// With `cnf`. A client that only presents a bearer token can't prove that it has the key.
+        Scopes: "scopes", "the token's scopes do not have the configured format";
+        /// It has `cnf`. A client that only presents a bearer token can't prove that it has the key.
         Bound: "bound", "the token is bound to a key of its holder";
         /// The issuer's introspection endpoint didn't return `"active": true`.
         Inactive: "inactive", "the token is not active";

@@ -1,4 +1,4 @@
-//! Issuers of opaque tokens: which endpoint is asked about them (RFC 7662), with which credentials.
+//! Issuers of opaque tokens: their introspection endpoints (RFC 7662), and the credentials for these.
 
 use core::fmt;
 use core::time::Duration;
@@ -26,12 +26,12 @@ pub struct Opaque {
     pub(crate) source: SecretSource,
     pub(crate) prefix: Option<String>,
     pub(crate) max_cache: Duration,
-    /// The value of `Authorization`, once the secret is there.
+    /// The value of `Authorization`, once the secret has been read.
     pub(crate) authorization: Option<Secret>,
 }
 
 impl Opaque {
-    /// An introspection endpoint, `https` or on this very machine, with this API's own client.
+    /// An introspection endpoint, `https` or a loopback address, and the client with which this API authenticates there.
     #[must_use]
     pub fn new(
         endpoint: impl Into<String>,
@@ -48,30 +48,30 @@ impl Opaque {
         }
     }
 
-    /// Its opaque tokens begin with this string. Each issuer of opaque tokens needs one if there are several; one may go without,
-    /// and gets the rest.
+    /// The prefix of the issuer's opaque tokens. If there are several issuers of opaque tokens, each needs a prefix, except one,
+    /// which gets all other tokens.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
         self
     }
 
-    /// How long an answer is used at most, and so how long a revoked token may still be accepted: 60 s unless set, 3,600 s at most. It's
-    /// never used beyond the token's `exp`.
+    /// How long a response is used, and so how long a revoked token can still be accepted. Default: 60 s. Maximum: 3,600 s. A
+    /// response is never used beyond the token's `exp`.
     #[must_use]
     pub const fn max_cache(mut self, longest: Duration) -> Self {
         self.max_cache = longest;
         self
     }
 
-    /// The same with this secret. RFC 6749, section 2.3.1: both parts are form-urlencoded before they are joined.
+    /// Sets the secret. RFC 6749 §2.3.1: both parts are form-urlencoded before they are joined.
     fn with_secret(&mut self, secret: &str) {
         let (client, secret) = (form(&self.client), form(secret));
         let basic = format!("Basic {}", STANDARD.encode(format!("{client}:{secret}")));
         self.authorization = Some(Secret(basic.into()));
     }
 
-    /// Reads the secret, unless it is there.
+    /// Reads the secret, unless it has been read.
     pub(crate) fn read_secret(
         &mut self,
         read: impl FnOnce(&SecretSource) -> std::io::Result<Vec<u8>>,
@@ -115,22 +115,22 @@ fn form(text: &str) -> String {
     utf8_percent_encode(text, KEPT).to_string()
 }
 
-/// Where a client's secret is. The secret itself is never in a configuration.
+/// The location of a client's secret. A configuration never contains the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a host must read each")]
 pub enum SecretSource {
-    /// In a file, by its absolute path. A line feed at its end is left out.
+    /// A file with this absolute path. A line ending at the end of the file isn't part of the secret.
     File(String),
-    /// In a variable of the environment.
+    /// An environment variable with this name.
     Env(String),
 }
 
 impl SecretSource {
-    /// Reads it from this system: the one function of this crate that reads files or the environment.
+    /// Reads the secret from this system. No other function of this crate reads files or environment variables.
     ///
     /// # Errors
     ///
-    /// A file that can't be read, or a variable that isn't set.
+    /// Fails if the file can't be read, or if the variable isn't set or isn't Unicode.
     #[expect(
         clippy::disallowed_methods,
         reason = "secrets are read when a host asks for it, never for a token"

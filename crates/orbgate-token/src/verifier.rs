@@ -201,25 +201,26 @@ impl Verifier {
         Some(index)
     }
 
-    /// Where the secrets of its issuers' clients are that have not been read yet: see [`Verifier::with_secrets`].
+    /// The locations of clients' secrets that haven't been read yet: see [`Verifier::with_secrets`].
     pub fn missing_secrets(&self) -> impl Iterator<Item = &SecretSource> {
         let opaque = self.issuers.iter().flat_map(|(issuer, _)| &issuer.opaque);
         let missing = opaque.filter(|opaque| opaque.authorization.is_none());
         missing.map(|opaque| &opaque.source)
     }
 
-    /// Where the secrets of its issuers' clients are, for a program that looks whether they change.
+    /// The locations of all clients' secrets, for a program that watches them for changes.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
         let opaque = self.issuers.iter().flat_map(|(issuer, _)| &issuer.opaque);
         opaque.map(|opaque| &opaque.source)
     }
 
-    /// The same with the secrets of its issuers' clients, which are never in a configuration. [`SecretSource::read`] reads one from this
-    /// system. A [`KeyCache`](crate::KeyCache) doesn't begin without them.
+    /// Adds the secrets with which clients ask introspection endpoints, because a configuration never contains them.
+    /// [`SecretSource::read`] reads a secret from this system. Without all secrets,
+    /// [`KeyCache::new`](crate::KeyCache::new) fails.
     ///
     /// # Errors
     ///
-    /// Every secret that can't be read, by its location. No message has any of its bytes.
+    /// Returns the location of every secret that can't be read. No message quotes a secret.
     pub fn with_secrets(
         mut self,
         mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,

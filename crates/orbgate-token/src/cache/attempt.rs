@@ -1,4 +1,4 @@
-//! One issuer's attempts: those of before, and the one that is under way.
+//! One issuer's attempts to fetch keys: the earlier ones, and the running one.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,7 +7,7 @@ use super::discovery::Stage;
 use super::when::Attempts;
 use crate::opaque::{Opaque, Secret};
 
-/// The name of an attempt: later ones have higher numbers, also across issuers.
+/// Identifies an attempt. A later attempt has a higher number, even if it is for another issuer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AttemptId(pub(super) u64);
 
@@ -18,31 +18,31 @@ impl AttemptId {
         self.0
     }
 
-    /// The attempt of this number. A number that no attempt under way has is harmless.
+    /// The attempt with this number. If no running attempt has the number, using it changes nothing.
     #[must_use]
     pub const fn of(number: u64) -> Self {
         Self(number)
     }
 }
 
-/// One URL to fetch, by `GET` or as its [`Fetch::post`] says, without following a redirect. Report what came of it to
-/// [`KeyCache::fetched`](crate::KeyCache::fetched), in any case.
+/// A URL to fetch without following redirects: with `GET`, or with `POST` if it has a [`post`](Fetch::post). In any case,
+/// report the result to [`KeyCache::fetched`](crate::KeyCache::fetched).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetch {
     /// The attempt that needs it.
     pub attempt: AttemptId,
-    /// `https`, or an address of this very machine.
+    /// `https`, or a loopback address.
     pub url: String,
-    /// A longer body is [`FetchError::TooLarge`](crate::FetchError::TooLarge); stop reading there.
+    /// If the body is longer, stop reading and report [`FetchError::TooLarge`](crate::FetchError::TooLarge).
     pub max_bytes: usize,
-    /// What is not there after this time is [`FetchError::Timeout`](crate::FetchError::Timeout).
+    /// If the response hasn't arrived after this time, report [`FetchError::Timeout`](crate::FetchError::Timeout).
     pub timeout: Duration,
-    /// What to send by `POST`: a question about a token. Without it, `GET` it.
+    /// A question about an opaque token, to send with `POST`. `None` means `GET`.
     pub post: Option<Post>,
 }
 
-/// What is sent to an introspection endpoint (RFC 7662, section 2.1). It has a token and a secret, so `Debug` shows nothing of it.
+/// A request to an introspection endpoint (RFC 7662 §2.1). It contains a token and a secret, so `Debug` shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Post {
     authorization: Secret,
@@ -79,13 +79,13 @@ impl fmt::Debug for Post {
     }
 }
 
-/// Wait until this attempt is over: see [`KeyCache::is_over`](crate::KeyCache::is_over).
+/// An attempt whose end a token must wait for: see [`KeyCache::is_over`](crate::KeyCache::is_over).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {
     /// The attempt.
     pub attempt: AttemptId,
-    /// When it is over even if nobody has reported its end, on the clock of [`Now::monotonic`](crate::Now::monotonic).
+    /// When the wait ends even without a report, on the clock of [`Now::monotonic`](crate::Now::monotonic).
     pub until: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Where an issuer's keys are (OpenID Connect Discovery 1.0 §4), and what comes from there.
+//! Finds the URL of an issuer's keys (OpenID Connect Discovery 1.0 §4), and reads the fetched documents.
 
 use core::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::issuer::Issuer;
 use crate::json::Object;
 use crate::keys::{KEY_SET_BYTES, KeySet};
 
-/// What a server answered to a fetch.
+/// A server's response to a fetch.
 #[derive(Clone, Copy, Debug)]
 #[expect(
     clippy::exhaustive_structs,
@@ -18,9 +18,9 @@ use crate::keys::{KEY_SET_BYTES, KeySet};
 pub struct Response<'a> {
     /// The status. Redirects are not followed.
     pub status: u16,
-    /// The value of `Cache-Control`, if there is one.
+    /// The value of `Cache-Control`, if the response has one.
     pub cache_control: Option<&'a str>,
-    /// The body; it may be left out where the status is not 200.
+    /// The body, which can be omitted if the status isn't 200.
     pub body: &'a [u8],
 }
 
@@ -31,11 +31,11 @@ pub(super) enum Stage {
     Keys,
 }
 
-/// What a document brought.
+/// The content of a document.
 pub(super) enum Found {
-    /// The address of the keys.
+    /// The URL of the keys.
     Url(String),
-    /// Keys, and how long they are good for.
+    /// Keys, and how long they are fresh.
     Keys(KeySet, Duration),
 }
 

@@ -1,41 +1,43 @@
-//! Why keys could not be fetched.
+//! Why keys can't be fetched.
 
 use core::fmt;
 
 use crate::keys::KeySetError;
 
-/// Why keys could not be fetched. It quotes nothing of what was received.
+/// Why keys can't be fetched. It quotes nothing from the response.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The issuer is not a URL that keys may be fetched from: `https`, or a loopback address.
+    /// The URL is neither `https` nor a loopback address.
     BadUrl,
-    /// No connection, an untrusted certificate, or an answer that is not HTTP or broke off.
+    /// There is no connection, the certificate isn't trusted, or the response isn't HTTP or is incomplete.
     Unreachable,
-    /// Any answer but 200; redirects are not followed.
+    /// The status of the response isn't 200. Redirects aren't followed.
     Status(u16),
-    /// The answer has more than 256 KiB.
+    /// The body is larger than 256 KiB.
     TooLarge,
-    /// It took too long altogether.
+    /// The attempt exceeded its time limit.
     Timeout,
-    /// The discovery document is not a JSON object with `issuer` and `jwks_uri`.
+    /// The discovery document isn't a JSON object with `issuer` and `jwks_uri`.
     BadDiscovery,
-    /// The discovery document is of another issuer.
+    /// The discovery document belongs to another issuer.
     WrongIssuer,
-    /// The fetched document is not a usable key set.
+    /// The fetched document isn't a usable key set.
     KeySet(KeySetError),
 }
 
 impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::BadUrl => "keys are fetched over https or from this very machine only",
+            Self::BadUrl => "keys are fetched only over https or from this machine",
             Self::Unreachable => "the issuer cannot be reached, or is not trusted",
-            Self::Status(status) => return write!(f, "the issuer answered {status}"),
-            Self::TooLarge => "the issuer's answer has more than 262144 bytes",
-            Self::Timeout => "the issuer took too long",
-            Self::BadDiscovery => "the issuer's discovery document is not what OpenID Connect says",
-            Self::WrongIssuer => "the discovery document is of another issuer",
+            Self::Status(status) => return write!(f, "the issuer responded with status {status}"),
+            Self::TooLarge => "the issuer's response has more than 262144 bytes",
+            Self::Timeout => "the issuer took too long to respond",
+            Self::BadDiscovery => {
+                "the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`"
+            }
+            Self::WrongIssuer => "the discovery document belongs to another issuer",
             Self::KeySet(error) => return fmt::Display::fmt(error, f),
         })
     }

@@ -1,4 +1,4 @@
-//! Which tokens an introspection endpoint is asked about, and when: a bounded number at once, and none while it fails.
+//! Asks introspection endpoints about tokens: about a limited number at once, and less often while an endpoint fails.
 
 use core::sync::atomic::Ordering;
 use core::time::Duration;
@@ -212,17 +212,17 @@ impl Asking {
 }
 
 impl KeyCache {
-    /// Where the secrets of its issuers' clients are. [`KeyCache::read_secrets`] reads them in this order.
+    /// The locations of all clients' secrets, in the order in which [`KeyCache::read_secrets`] reads them.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
         self.verifier.secrets()
     }
 
-    /// Reads the secrets of the clients that ask about opaque tokens again, because they can change while a program runs. If a secret
-    /// has changed, everything that its endpoint said is forgotten.
+    /// Reads the secrets for introspection endpoints again, because they can change while a program runs. If a secret has
+    /// changed, all responses of its endpoint are forgotten.
     ///
     /// # Errors
     ///
-    /// As [`Verifier::with_secrets`](crate::Verifier::with_secrets). Then all secrets stay as they are.
+    /// The same as those of [`Verifier::with_secrets`](crate::Verifier::with_secrets). On an error, all secrets stay unchanged.
     pub fn read_secrets(
         &self,
         mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,

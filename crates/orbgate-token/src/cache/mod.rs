@@ -1,4 +1,5 @@
-//! The issuers' keys, and what to fetch when: no I/O, no clock, no thread. Who drives it fetches, and says what came.
+//! The issuers' keys, and the schedule of fetches: no I/O, no clock, no thread. The calling program performs the fetches and
+//! reports their results.
 #![expect(
     clippy::disallowed_types,
     reason = "a lock for each issuer's attempts, held for no I/O and no signature; fresh keys are read without it"
@@ -44,29 +45,31 @@ use crate::signature::SignatureCheck;
 use crate::verified::VerifiedToken;
 use crate::verifier::{Opened, Verifier};
 
-/// A [`Verifier`] with the latest keys of its issuers. It says what to fetch, and does no I/O.
+/// A [`Verifier`] with the latest keys of its issuers. It tells the calling program what to fetch, and does no I/O itself.
 ///
-/// A program in any language drives it: ask [`KeyCache::judge`] about a token. It answers, or says which
-/// attempt to [wait](Wait) for before asking again with the same [`Asked`]. After each call, fetch what
-/// [`KeyCache::next_fetch`] has, and give what came to [`KeyCache::fetched`], which may have another URL to fetch: keys after
-/// their discovery. Then call [`KeyCache::next_fetch`] again: another token might have waited for its turn. `KeyFetcher` is this with tokio; its page says when keys are fetched.
+/// To drive it from any language, pass a token to [`KeyCache::judge`]. It returns a verdict, or an attempt to
+/// [wait](Wait) for before you pass the token again with the same [`Asked`]. After each call, perform the fetch that
+/// [`KeyCache::next_fetch`] returns, and report the result to [`KeyCache::fetched`]. That can return another fetch, for
+/// the keys after their discovery. Then call [`KeyCache::next_fetch`] again, because another token might have waited for its
+/// turn. `KeyFetcher` does all this with tokio; its page explains when keys are fetched.
 ///
-/// A token waits for at most one attempt that began after it asked, and for the one that was under way; altogether no longer than
-/// [`FetchSettings::timeout`]. How many wait at once is bounded: see [`FetchSettings::max_waiting`].
+/// A token waits at most for the attempt that was running when its question was asked, and for one that began afterwards;
+/// in total no longer than [`FetchSettings::timeout`]. The number of waiting tokens is limited: see
+/// [`FetchSettings::max_waiting`].
 pub struct KeyCache {
     verifier: Verifier,
     settings: FetchSettings,
-    /// All that is known at one time: a reader takes it whole.
+    /// The keys of all issuers at one time. A reader takes it as a whole.
     snapshot: ArcSwap<Snapshot>,
     schedules: Vec<Mutex<Schedule>>,
-    /// Of each issuer whose tokens are opaque.
+    /// The introspection of each issuer whose tokens are opaque.
     introspections: Vec<Option<Introspection>>,
     /// How many attempts have begun, of any issuer.
     begun: AtomicU64,
-    /// An attempt may have a URL that nobody fetches yet.
+    /// Whether an attempt might have a URL that isn't being fetched yet.
     has_queued: AtomicBool,
     places: Arc<Places>,
-    /// Of the tokens that wait for an introspection endpoint.
+    /// The tokens that wait for an introspection endpoint.
     asking_places: Arc<Places>,
     /// Signatures are checked by the program.
     outside: bool,
@@ -74,21 +77,21 @@ pub struct KeyCache {
     remembered: Option<Remembered>,
 }
 
-/// The time, as two clocks have it.
+/// The time on two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
     reason = "there are these two kinds of clocks"
 )]
 pub struct Now {
-    /// The time of day, which tokens are valid by.
+    /// The time of day, which determines whether tokens are valid.
     pub time: SystemTime,
-    /// The time since any fixed moment, on a clock that nobody sets: keys are fetched by it.
+    /// The time since any fixed moment, on a clock that is never set. It determines when keys are fetched.
     pub monotonic: Duration,
 }
 
-/// A question about a token, and how far it is. It belongs to one token and one [`KeyCache`]. Keep it until there is a verdict: it
-/// has the token's place among those who wait.
+/// The progress of a token's verification. It belongs to one token and one [`KeyCache`]. Keep it until there is a verdict,
+/// because it counts the token as waiting.
 #[derive(Debug)]
 pub struct Asked {
     at: Duration,
@@ -100,8 +103,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// The caller has a thread that does nothing else while the token waits. All but one of these tokens wait for a second at most,
-    /// because a server with few threads would answer no other request.
+    /// Sets whether a thread of the caller blocks while the token waits. All except one of these tokens wait for at most a
+    /// second. Otherwise, a server with few threads could respond to no other request.
     #[must_use]
     pub const fn holding_a_thread(mut self, holds_thread: bool) -> Self {
         self.holds_thread = holds_thread;
@@ -119,13 +122,13 @@ enum Phase {
     Current,
 }
 
-/// What is known of a token so far.
+/// The verdict on a token, or the step that must precede it.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
 pub enum Judged {
     /// The verdict.
     Verdict(Result<VerifiedToken, TokenError>),
-    /// Ask again when this attempt is over.
+    /// Call [`KeyCache::judge`] again when this attempt is over.
     Wait(Wait),
     /// Check this signature, and [finish](SignatureCheck::finish).
     CheckSignature(SignatureCheck),
@@ -138,11 +141,11 @@ impl Judged {
 }
 
 impl KeyCache {
-    /// Has no keys yet: the first token waits for them.
+    /// Makes a cache without keys: the first token waits for them.
     ///
     /// # Errors
     ///
-    /// Every setting that is out of range. Also a [missing secret](Verifier::missing_secrets).
+    /// Returns every setting that is out of range, or every [missing secret](Verifier::missing_secrets).
     pub fn new(verifier: Verifier, settings: FetchSettings) -> Result<Self, SettingsError> {
         settings.check()?;
         SettingsError::of_missing(verifier.missing_secrets())?;
@@ -168,15 +171,16 @@ impl KeyCache {
         })
     }
 
-    /// Has the program check signatures: see [`Judged::CheckSignature`]. Without the feature `aws-lc-rs` it always does.
+    /// Lets the calling program check signatures: see [`Judged::CheckSignature`]. Without the feature `aws-lc-rs`, it always
+    /// must.
     #[must_use]
     pub const fn signatures_outside(mut self) -> Self {
         self.outside = true;
         self
     }
 
-    /// Keeps the keys that `former` has of the issuers whose rules are the same here, so that their callers need not wait, and what
-    /// their introspection endpoints have said. Both get their time from the same clock.
+    /// Takes over the keys from `former` for issuers whose rules are the same here, so that their callers needn't wait, and the
+    /// responses of their introspection endpoints. Both caches must get their time from the same clock.
     #[must_use]
     pub fn taking_over(mut self, former: &Self) -> Self {
         let known = former.snapshot.load();
@@ -206,7 +210,7 @@ impl KeyCache {
         self
     }
 
-    /// A new question.
+    /// Starts the verification of a token.
     #[must_use]
     pub fn ask(&self, now: Duration) -> Asked {
         let last = self.schedules.len().saturating_sub(1);
@@ -219,7 +223,7 @@ impl KeyCache {
         }
     }
 
-    /// What is known of this token, at this time: a verdict, or what to wait for first.
+    /// Verifies this token at this time. Returns a verdict, or the step that must precede it.
     pub fn judge(&self, token: impl AsRef<[u8]>, asked: &mut Asked, now: Now) -> Judged {
         let text = token.as_ref();
         if let Some(issuer) = self.verifier.opaque_issuer(text) {
@@ -255,7 +259,7 @@ impl KeyCache {
         self.judge_lastly(&token, asked.at, now)
     }
 
-    /// What is known with the keys that there are.
+    /// The verdict with the current keys.
     fn judge_lastly(&self, token: &Opened<'_>, asked: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
         let judged = self.judge_with(token, &snapshot.keys, now);
@@ -270,7 +274,7 @@ impl KeyCache {
         judged
     }
 
-    /// What is known with these keys.
+    /// The verdict with these keys.
     fn judge_with(&self, token: &Opened<'_>, keys: &Keys, now: Now) -> Judged {
         #[cfg(feature = "aws-lc-rs")]
         if !self.outside {
@@ -284,8 +288,8 @@ impl KeyCache {
         }
     }
 
-    /// Asks for every issuer's keys at once, as far as the settings allow: for a start, so that the first token need not wait.
-    /// Fetch what [`KeyCache::next_fetch`] has then. Returns what there is to wait for.
+    /// Requests every issuer's keys at once, as far as the settings allow. Call it at startup, so that the first token needn't
+    /// wait. Afterwards, perform the fetches of [`KeyCache::next_fetch`]. Returns the attempts to wait for.
     pub fn warm(&self, now: Duration) -> Vec<Wait> {
         let snapshot = self.snapshot.load();
         let with_keys = |issuer: &usize| self.introspection(*issuer).is_none();
@@ -297,25 +301,25 @@ impl KeyCache {
         waits.collect()
     }
 
-    /// How many tokens wait for keys or for an introspection endpoint now.
+    /// The number of tokens that now wait for keys or for an introspection endpoint.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         let asking = self.asking_places.taken();
         self.places.taken().saturating_add(asking)
     }
 
-    /// The issuers whose keys these are.
+    /// The issuers of the keys.
     pub fn issuers(&self) -> impl Iterator<Item = &str> {
         self.verifier.issuers()
     }
 
-    /// Whether there may be something to fetch: ask [`KeyCache::next_fetch`] then.
+    /// Whether [`KeyCache::next_fetch`] might return a fetch.
     #[must_use]
     pub fn may_fetch(&self) -> bool {
         self.has_queued.load(Ordering::SeqCst)
     }
 
-    /// What to fetch next, if there is anything. Fetch it, and say so to [`KeyCache::fetched`].
+    /// The next fetch, if there is one. Perform it, and report the result to [`KeyCache::fetched`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
         // Read first: nearly always there is nothing, and then no thread takes the flag from another.
         if !self.may_fetch() || !self.has_queued.swap(false, Ordering::SeqCst) {
@@ -340,10 +344,10 @@ impl KeyCache {
         None
     }
 
-    /// What came of a fetch. Returns what to fetch next for the same attempt; without it the attempt is over, and those
-    /// who wait for it ask again.
+    /// Reports the result of a fetch. Returns the next fetch of the same attempt, or `None` if the attempt is over. Then pass
+    /// the tokens that wait for it to [`KeyCache::judge`] again.
     ///
-    /// A report of an attempt that is over changes nothing, and it is over when its time is.
+    /// An attempt is also over at the end of its time. A report for an attempt that is over changes nothing.
     pub fn fetched(
         &self,
         attempt: AttemptId,
@@ -388,7 +392,7 @@ impl KeyCache {
         }
     }
 
-    /// Whether nobody need wait for this attempt any more.
+    /// Whether the wait for this attempt is over.
     #[must_use]
     pub fn is_over(&self, wait: &Wait, now: Duration) -> bool {
         let is_flying = || {
@@ -402,10 +406,10 @@ impl KeyCache {
         now >= wait.until || is_flying().is_none()
     }
 
-    /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it: for a key
-    /// whose private half was stolen.
+    /// Never uses this issuer's key with this `kid` again, even if the issuer still publishes it. Call it if a private key was
+    /// stolen.
     ///
-    /// Tokens that name the key are refused as [`TokenError::KeyRevoked`].
+    /// Tokens that name the key are rejected with [`TokenError::KeyRevoked`].
     pub fn revoke(&self, issuer: &str, kid: &str) {
         self.snapshot.rcu(|snapshot| {
             let mut next = Snapshot::clone(snapshot);
@@ -414,12 +418,11 @@ impl KeyCache {
         });
     }
 
-    /// Forgets the keys of this issuer: for an issuer that has withdrawn a key before it expired. The next token
-    /// waits for a fetch; until one succeeds, every token of the issuer is refused. If its tokens are opaque, forgets the
-    /// responses of its endpoint.
+    /// Forgets the keys of this issuer. Call it if the issuer has withdrawn a key before it expired. The next token waits for
+    /// a fetch; until one succeeds, every token of the issuer is rejected. If its tokens are opaque, this forgets the responses
+    /// of its endpoint.
     ///
-    /// Returns the attempt that is under way: what it brings is discarded, because it may have begun before the
-    /// issuer's change.
+    /// Returns the running attempt, whose result is discarded, because it might have begun before the issuer's change.
     pub fn forget(&self, issuer: &str) -> Option<Wait> {
         let issuer = self.verifier.issuers().position(|name| name == issuer)?;
         if let Some((of, _)) = self.introspection(issuer) {
@@ -433,19 +436,19 @@ impl KeyCache {
         Some(flight.wait())
     }
 
-    /// How often and how patiently keys are fetched.
+    /// The intervals and time limits of fetches.
     #[must_use]
     pub const fn settings(&self) -> &FetchSettings {
         &self.settings
     }
 
-    /// The keys as they are.
+    /// The current keys, without waiting.
     #[must_use]
     pub fn keys(&self) -> Keys {
         self.snapshot.load().keys.clone()
     }
 
-    /// The state of each issuer's keys, for logs and health checks. Times are those of [`Now::monotonic`].
+    /// The state of each issuer's keys, for logs and health checks. Times are on the clock of [`Now::monotonic`].
     #[must_use]
     pub fn status(&self) -> Vec<KeyStatus<Duration>> {
         let snapshot = self.snapshot.load();

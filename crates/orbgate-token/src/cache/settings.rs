@@ -1,4 +1,4 @@
-//! How often and how patiently keys are fetched.
+//! The intervals and time limits of fetches.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,36 +7,38 @@ use core::time::Duration;
 use crate::config_error::ConfigError;
 use crate::opaque::SecretSource;
 
-/// How often and how patiently keys are fetched. The defaults suit every provider that we know of.
+/// The intervals and time limits of fetches. The defaults suit every provider that we know of.
 ///
-/// No time may be 0 or longer than a day.
+/// Each time must be greater than 0 and at most a day. Only [`max_stale`](Self::max_stale) may also be 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchSettings {
-    /// How long keys are good for where the issuer sends no usable `Cache-Control`: 600 s.
+    /// How long keys are fresh if the issuer sends no usable `Cache-Control`. Default: 600 s.
     pub ttl: Duration,
-    /// The least that an issuer may say: 60 s.
+    /// The shortest time that an issuer can set. Default: 60 s.
     pub ttl_min: Duration,
-    /// The most that an issuer may say: 3,600 s.
+    /// The longest time that an issuer can set. Default: 3,600 s.
     pub ttl_max: Duration,
-    /// After how much of that time a token starts a fetch without waiting for it, in percent: 80.
+    /// The part of that time, in percent, after which a token starts a fetch without waiting for it. Default: 80.
     pub ahead_percent: u8,
-    /// How long keys are used beyond their time while no fresh ones can be fetched: 3,600 s. After that,
-    /// every token of the issuer is refused.
+    /// How long stale keys are used if new ones can't be fetched. Default: 3,600 s. After that, every token of the issuer is
+    /// rejected. With 0, stale keys are never used.
     pub max_stale: Duration,
-    /// The time from one attempt to the next, also where it succeeds: 30 s for each issuer. For as long, a
-    /// key that the issuer did not have is not asked for again.
+    /// The time between two attempts for the same issuer, even if the first one succeeds. Default: 30 s. A key that the issuer
+    /// doesn't have isn't requested again during this time.
     pub cooldown: Duration,
-    /// How many attempts tokens with unknown keys may start at once, and then in every cooldown, evenly: 4,
-    /// which is one every 7.5 s. So a new key of the issuer is found soon, even while somebody keeps asking
-    /// for keys that do not exist.
+    /// How many attempts tokens with unknown keys can start at once, and again in every cooldown, evenly. Default: 4, which is
+    /// one every 7.5 s. So a new key of the issuer is found soon, even if a client keeps sending tokens with keys that don't
+    /// exist.
     pub burst: u32,
-    /// The time from one attempt to the next while there are no keys, so that every token is refused: 1 s.
+    /// The time between two attempts while there are no keys and every token is rejected. Default: 1 s.
     pub retry: Duration,
-    /// How long one attempt may take altogether: 5 s. No token waits for longer.
+    /// The time limit for one attempt. No token waits longer. Default: 5 s.
     pub timeout: Duration,
-    /// How many tokens may wait for keys at once: 1,024. Anyone can send a token with an unknown `kid`, so a slow issuer would
-    /// otherwise hold a whole server. Half as many more may wait for an introspection endpoint. Half of them may wait for `timeout`, the others for a second, and only for an issuer that
-    /// didn't fail slowly before: in a second or more. Past that, a token is judged with the keys that there are.
+    /// How many tokens can wait for keys at the same time. Default: 1,024. Anyone can send a token with an unknown `kid`, so
+    /// without this limit, a slow issuer could block a whole server. Half as many tokens can also wait for an introspection
+    /// endpoint. Half of the waiting tokens can wait for `timeout`. The others can wait for a second, and only if the issuer's
+    /// last attempt didn't fail after a second or more. Beyond the limit, a token is verified with the current keys, and an
+    /// opaque token is rejected with [`TokenError::Unanswered`](crate::TokenError::Unanswered).
     pub max_waiting: u32,
 }
 
@@ -107,7 +109,7 @@ impl FetchSettings {
         }
     }
 
-    /// How long keys are good for, from the `Cache-Control` that they came with (RFC 9111 §5.2.2).
+    /// How long keys are fresh, from the `Cache-Control` of their response (RFC 9111 §5.2.2).
     pub(super) fn ttl_of(&self, cache_control: Option<&str>) -> Duration {
         let directives = cache_control.unwrap_or_default().split(',');
         let mut ttl = None;
@@ -130,10 +132,10 @@ impl FetchSettings {
     }
 }
 
-/// Settings that are out of range, or secrets that are missing: every error in them.
+/// All settings that are out of range, or all secrets that are missing or can't be read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SettingsError {
-    /// What the settings are for; a secret names its own key.
+    /// The purpose of the settings; empty for secrets, which name their own keys.
     about: &'static str,
     diagnostics: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What is known of every issuer's keys at one time.
+//! The state of every issuer's keys at one moment.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use super::error::FetchError;
 use super::when::{Cause, Due, Times};
 use crate::keys::{KeySet, KeyWarning, Keys};
 
-/// All that is known at one time; readers take it whole.
+/// The state at one moment; readers take it as a whole.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
     pub(super) keys: Keys,
     pub(super) issuers: Vec<State>,
 }
 
-/// What is known of one issuer's keys.
+/// The state of one issuer's keys.
 #[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) times: Option<Times>,
@@ -26,7 +26,7 @@ pub(super) struct State {
 }
 
 impl Snapshot {
-    /// Nothing is known of that many issuers.
+    /// The initial state of this many issuers, without keys.
     pub(super) fn of(issuers: usize) -> Self {
         Self {
             keys: Keys::new(),
@@ -121,14 +121,14 @@ impl Snapshot {
 pub struct KeyStatus<T = std::time::Instant> {
     /// The issuer.
     pub issuer: String,
-    /// Whether its introspection endpoint is asked about its tokens. Then it has no keys.
+    /// Whether its tokens are opaque. If they are, its introspection endpoint checks them, and it has no keys.
     pub is_opaque: bool,
-    /// How many keys there are to use.
+    /// The number of usable keys.
     pub keys: usize,
-    /// When they were fetched.
+    /// When they were fetched; `None` if there aren't any.
     pub fetched: Option<T>,
-    /// The keys that were left out, and why.
+    /// The keys that were left out, with the reasons.
     pub warnings: Vec<KeyWarning>,
-    /// Why the last attempt failed, if it did.
+    /// Why the last attempt failed; `None` if it succeeded.
     pub failure: Option<FetchError>,
 }

@@ -1,4 +1,4 @@
-//! Fetching keys with tokio and hyper: drives a [`KeyCache`].
+//! Fetches keys with tokio and hyper: drives a [`KeyCache`].
 #![allow(
     clippy::disallowed_methods,
     reason = "fetching keys is I/O with intervals; the time of a token is still an argument"
@@ -26,20 +26,20 @@ use crate::opaque::SecretSource;
 use crate::verified::VerifiedToken;
 use crate::verifier::Verifier;
 
-/// A [`Verifier`] with the latest keys of its issuers, fetched as they are needed.
+/// A [`Verifier`] with the latest keys of its issuers, which are fetched when they are needed.
 ///
-/// Keys are fetched by OIDC discovery or from the configured `jwks_uri`, over `https` (or from this very
-/// machine), following no redirect. When 80 % of their time is over, the next token starts a fetch
-/// and does not wait for it; when all of it is over, the next token waits. A token with an unknown
-/// `kid` waits for a fetch, too; of these there are [`FetchSettings::burst`] at once and then in every
-/// [`FetchSettings::cooldown`] for each issuer, and only one at a time. A fetch that fails, or
-/// brings no key to work with, leaves the former keys in place until [`FetchSettings::max_stale`] is over,
-/// and meanwhile nobody waits.
+/// Keys are fetched through OIDC discovery or from the configured `jwks_uri`, over `https` or from a loopback address, without
+/// following redirects. When 80 % of the keys' time is over, the next token starts a fetch and doesn't wait for it. When all
+/// of it is over, the next token waits. A token with an unknown `kid` also waits for a fetch. Such tokens can start
+/// [`FetchSettings::burst`] fetches at once, and again in every [`FetchSettings::cooldown`], for each issuer, and only one
+/// fetch at a time. If a fetch fails or returns no usable key, the previous keys stay in use until
+/// [`FetchSettings::max_stale`] is over, and tokens don't wait meanwhile.
 ///
-/// About the tokens of an [opaque](crate::Issuer::opaque) issuer it asks the introspection endpoint, about 32 at once. Its answers are kept
-/// no longer than the token's `exp` and [`Opaque::max_cache`](crate::Opaque::max_cache), and that a token is refused for 5 s.
+/// For an [opaque](crate::Issuer::opaque) issuer, the introspection endpoint is asked about at most 32 tokens at the same time.
+/// Its responses are kept until the token's `exp`, but at most for [`Opaque::max_cache`](crate::Opaque::max_cache);
+/// rejections are kept for at most 5 s.
 ///
-/// Cheap to clone; the clones share their keys. It needs a running tokio with time and I/O.
+/// Cheap to clone; all clones share their keys. Requires a running tokio runtime with time and I/O enabled.
 #[derive(Clone)]
 pub struct KeyFetcher {
     shared: Arc<Shared>,
@@ -55,23 +55,23 @@ struct Shared {
 }
 
 impl KeyFetcher {
-    /// Fetches with the usual settings, trusting the certificates that the system trusts.
+    /// Fetches with the default settings, and trusts the system's root certificates.
     ///
-    /// Nothing is fetched before the first token; see [`KeyFetcher::fetch`].
+    /// Nothing is fetched before the first token, unless you call [`KeyFetcher::fetch`].
     ///
     /// # Errors
     ///
-    /// Where the system has no certificates.
+    /// Fails if the system has no root certificates, or if a client's secret for an opaque issuer can't be read.
     pub fn new(verifier: Verifier) -> std::io::Result<Self> {
         let tls = Self::system_tls()?;
         Self::with(verifier, FetchSettings::DEFAULT, tls).map_err(std::io::Error::other)
     }
 
-    /// TLS that trusts the certificates that the system trusts.
+    /// TLS that trusts the system's root certificates.
     ///
     /// # Errors
     ///
-    /// Where the system has no certificates.
+    /// Fails if the system has no root certificates.
     pub fn system_tls() -> std::io::Result<ClientConfig> {
         Ok(
             ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -82,12 +82,12 @@ impl KeyFetcher {
         )
     }
 
-    /// Fetches with these settings and this TLS: for certificates of your own, say. The provider of
-    /// its cryptography is the one that it was built with.
+    /// Fetches with these settings and this TLS configuration, for example with your own root certificates. It uses the
+    /// cryptography provider of that configuration.
     ///
     /// # Errors
     ///
-    /// Every setting that is out of range, and every secret of an opaque issuer's client that can't be read.
+    /// Returns every setting that is out of range, or every client's secret for an opaque issuer that can't be read.
     pub fn with(
         verifier: Verifier,
         settings: FetchSettings,
@@ -103,12 +103,12 @@ impl KeyFetcher {
         })
     }
 
-    /// A fetcher with the same settings for another configuration. It keeps the keys of the issuers whose rules are the same, so that
-    /// their callers need not wait.
+    /// A fetcher with the same settings for another configuration. It keeps the keys of issuers whose rules are the same, so
+    /// that their callers needn't wait.
     ///
     /// # Errors
     ///
-    /// A secret of an opaque issuer's client that can't be read.
+    /// Returns every client's secret for an opaque issuer that can't be read.
     pub fn replaced_by(&self, verifier: Verifier) -> Result<Self, SettingsError> {
         let Shared {
             cache,
@@ -127,13 +127,14 @@ impl KeyFetcher {
         })
     }
 
-    /// Verifies a token at this time, with fresh keys where it needs them.
+    /// Verifies a token at this time, after fetching its issuer's keys if necessary.
     ///
-    /// Waits for the network only where a fetch is due; see [`KeyFetcher`].
+    /// Waits for the network only if a fetch is due; see [`KeyFetcher`].
     ///
     /// # Errors
     ///
-    /// As [`Verifier::verify`]'s.
+    /// The same as those of [`Verifier::verify`]. An opaque token can also give [`TokenError::Inactive`] or
+    /// [`TokenError::Unanswered`].
     pub async fn verify(
         &self,
         token: impl AsRef<[u8]>,
@@ -151,14 +152,14 @@ impl KeyFetcher {
             match judged {
                 Judged::Verdict(result) => return result,
                 Judged::Wait(wait) => self.wait_for(&wait).await,
-                // Nobody else could check it: it is checked in place.
+                // Unreachable: the cache checks signatures itself.
                 Judged::CheckSignature(check) => return check.finish(false, now.time),
             }
         }
     }
 
-    /// Fetches every issuer's keys now, all at once, as far as the settings allow: call it when a server starts, so that
-    /// its first request need not wait.
+    /// Fetches every issuer's keys at once, as far as the settings allow, and waits for them. Call it when a server starts, so
+    /// that its first request needn't wait.
     pub async fn fetch(&self) {
         let shared = &self.shared;
         let waits = shared.cache.warm(shared.elapsed());
@@ -168,32 +169,31 @@ impl KeyFetcher {
         }
     }
 
-    /// How many tokens wait for keys now.
+    /// The number of tokens that now wait for keys or for an introspection endpoint.
     #[must_use]
     pub fn waiting(&self) -> u32 {
         self.shared.cache.waiting()
     }
 
-    /// Never again uses this issuer's key with this `kid`, even if the issuer still publishes it: for a key
-    /// whose private half was stolen. Holds from the next token on, until the program ends.
+    /// Never uses this issuer's key with this `kid` again, even if the issuer still publishes it. Call it if a private key was
+    /// stolen. Takes effect with the next token, and lasts until the program ends.
     ///
-    /// Tokens that name the key are refused as [`TokenError::KeyRevoked`].
+    /// Tokens that name the key are rejected with [`TokenError::KeyRevoked`].
     pub fn revoke(&self, issuer: &str, kid: &str) {
         self.shared.cache.revoke(issuer, kid);
     }
 
-    /// Forgets the keys of this issuer: for an issuer that has withdrawn a key before it expired. The next
-    /// token waits for a fetch, which starts at once; until it succeeds, every token of the issuer is
-    /// refused.
+    /// Forgets the keys of this issuer. Call it if the issuer has withdrawn a key before it expired. The next token starts a
+    /// fetch and waits for it; until a fetch succeeds, every token of the issuer is rejected.
     ///
-    /// Waits for a fetch that is under way, because it may have begun before the issuer's change.
+    /// Waits for a running fetch, which might have begun before the issuer's change.
     pub async fn forget(&self, issuer: &str) {
         if let Some(wait) = self.shared.cache.forget(issuer) {
             self.wait_for(&wait).await;
         }
     }
 
-    /// The keys as they are, without waiting.
+    /// The current keys, without waiting.
     #[must_use]
     pub fn keys(&self) -> Keys {
         self.shared.cache.keys()
@@ -214,14 +214,14 @@ impl KeyFetcher {
         self.shared.cache.status().into_iter().map(status).collect()
     }
 
-    /// The keys, for a driver of its own: such as one of a gate, which asks [`KeyCache::judge`] at the time [`KeyFetcher::now`], starts
-    /// fetches after each call, and waits with [`KeyFetcher::wait_for`].
+    /// The keys, for your own driver, such as that of a gate. It calls [`KeyCache::judge`] at the time [`KeyFetcher::now`], then
+    /// [`KeyFetcher::start_fetches`], and waits with [`KeyFetcher::wait_for`].
     #[must_use]
     pub fn cache(&self) -> &KeyCache {
         &self.shared.cache
     }
 
-    /// The time, by the clocks that these keys have.
+    /// The current time on the clocks of these keys.
     #[must_use]
     pub fn now(&self) -> Now {
         Now {
@@ -240,8 +240,7 @@ impl KeyFetcher {
         }
     }
 
-    /// Fetches in tasks of their own what there is to fetch, so that it goes on when the request that asked for it
-    /// goes away.
+    /// Starts all pending fetches in separate tasks, so that a fetch continues if the request that caused it is cancelled.
     pub fn start_fetches(&self) {
         while let Some(fetch) = self.shared.cache.next_fetch(self.shared.elapsed()) {
             let shared = Arc::clone(&self.shared);
@@ -250,7 +249,7 @@ impl KeyFetcher {
     }
 }
 
-/// With the secrets of the clients that ask about opaque tokens, read from this system.
+/// Adds the secrets of the clients that ask about opaque tokens, read from this system.
 fn with_secrets(verifier: Verifier) -> Result<Verifier, SettingsError> {
     let verifier = verifier.with_secrets(SecretSource::read);
     verifier.map_err(|error| SettingsError::of_secrets(&error))
@@ -262,7 +261,7 @@ impl Shared {
         self.start.elapsed()
     }
 
-    /// Fetches what an attempt needs, and then what has waited for its turn.
+    /// Performs all fetches of an attempt, and then the fetches that have waited for their turn.
     async fn fetch_on(&self, first: Fetch) {
         let mut next = Some(first);
         while let Some(fetch) = next {
@@ -271,7 +270,7 @@ impl Shared {
         }
     }
 
-    /// Fetches what an attempt needs, to its end.
+    /// Performs all fetches of an attempt.
     async fn fetch(&self, first: Fetch) {
         let mut next = Some(first);
         while let Some(fetch) = next {
