@@ -30,7 +30,7 @@ export interface DecideOptions {
 }
 
 // cargo xtask codes: codes
-/** Whose token it is: an unknown kind is denied as `invalid_token`. */
+/** The kind of token: an unknown kind is denied as `invalid_token`. */
 export type TokenKind =
   | "unknown"
   | "user"
@@ -222,23 +222,23 @@ export class Engine implements Disposable {
    */
   ask(question: string, given: object): unknown;
   // cargo xtask codes: questions
-  /** Which errors and warnings a policy has. Throws an `OrbgateError` for wrong arguments. */
+  /** Reports the errors and warnings of a policy. Throws an `OrbgateError` for invalid arguments. */
   check(given: questions.CheckArguments): questions.Checks;
-  /** What another policy would change. Throws an `OrbgateError` for wrong arguments. */
+  /** Lists the changes for callers if another policy replaces this one. Throws an `OrbgateError` for invalid arguments. */
   diff(given: questions.DiffArguments): questions.Comparison;
-  /** Why a call is allowed or denied. Throws an `OrbgateError` for wrong arguments. */
+  /** Explains why a call is allowed or denied. Throws an `OrbgateError` for invalid arguments. */
   explain(given: questions.ExplainArguments): questions.Explanation;
-  /** What looks wrong in a policy. Throws an `OrbgateError` for wrong arguments. */
+  /** Finds likely mistakes in a policy. Throws an `OrbgateError` for invalid arguments. */
   lint(given: questions.LintArguments): questions.Lints;
-  /** Which scopes a set of calls needs. Throws an `OrbgateError` for wrong arguments. */
+  /** Finds the smallest set of scopes for a list of calls. Throws an `OrbgateError` for invalid arguments. */
   needs(given: questions.NeedsArguments): questions.Needs;
-  /** What a token can call. Throws an `OrbgateError` for wrong arguments. */
+  /** Lists everything that a token can call. Throws an `OrbgateError` for invalid arguments. */
   reach(given: questions.ReachArguments): questions.Reach;
-  /** The whole policy. Throws an `OrbgateError` for wrong arguments. */
+  /** Returns the whole policy. Throws an `OrbgateError` for invalid arguments. */
   table(): questions.Table;
-  /** Which scopes were carried and never used. Throws an `OrbgateError` for wrong arguments. */
+  /** Counts how often tokens had each scope and used it. Throws an `OrbgateError` for invalid arguments. */
   unused(given: questions.UnusedArguments): questions.Usage;
-  /** Which tokens may make a call. Throws an `OrbgateError` for wrong arguments. */
+  /** Decides which tokens may make a call. Throws an `OrbgateError` for invalid arguments. */
   who(given: questions.WhoArguments): questions.Callers;
   // end of questions
 

@@ -13,7 +13,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** What a route or a scope consumes. */
+/** The orbs that a route or scope consumes. */
 export interface Orbs {
   /** Whether it consumes orbs. */
   readonly consumes: boolean;
@@ -21,7 +21,7 @@ export interface Orbs {
   readonly amount: bigint | null;
 }
 
-/** What an allowed call consumes. */
+/** The orbs that an allowed call consumes. */
 export interface OrbCharge {
   /** Whether it consumes orbs. */
   readonly consumes: boolean;
@@ -39,15 +39,15 @@ export interface RequestToken {
   readonly scopes: string;
 }
 
-/** A call, or a scope that is asked for without a route. */
+/** A call, or a scope to decide without a route. */
 export interface Request {
   /** The method of a call. */
   readonly method?: string;
-  /** The target of a call, as it came over the wire. */
+  /** The target of a call, as received over the wire. */
   readonly target?: string;
-  /** The scope, instead of method and target. */
+  /** The scope to decide, instead of method and target. */
   readonly scope?: string;
-  /** Its token. Without one the decision is `no_token`. */
+  /** Its token. Without a token, the decision is `no_token`. */
   readonly token?: RequestToken;
   /** Whether the request allows bonus orbs. */
   readonly allow_bonus_orbs_use?: boolean;
@@ -117,7 +117,7 @@ export interface LintedFile {
   readonly findings: readonly LintFinding[];
 }
 
-/** Something that looks wrong. */
+/** A likely mistake in a policy. */
 export interface LintFinding {
   /** Its code, as documented in `docs/lint.md`. */
   readonly code: string;
@@ -149,15 +149,15 @@ export interface Comparison {
   readonly new: string;
   /** `equivalent`, `wider`, `narrower` or `incomparable`. */
   readonly verdict: string | null;
-  /** Whether any call is allowed to more callers. */
+  /** Whether any call is allowed to more callers, or for fewer orbs. */
   readonly widens: boolean;
   /** Whether everything was compared. It's true in every answer. */
   readonly complete: boolean;
-  /** How many changes are not listed. */
+  /** The number of changes that aren't listed. */
   readonly left_out: number;
   /** The changes, widening changes first. */
   readonly changes: readonly PolicyChange[];
-  /** How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out. */
+  /** The number of changes of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out. */
   readonly fails: readonly string[];
 }
 
@@ -175,21 +175,21 @@ export interface PolicyChange {
   readonly narrower: Request | null;
   /** `less`, `more`, or `unknown` if an amount is not stated. */
   readonly cost: string | null;
-  /** A call whose cost changes. */
+  /** A call that both policies allow, at a different cost. */
   readonly payer: Request | null;
-  /** Whether the route or scope that decided it is gone. */
+  /** Whether the other policy lacks the route or scope that decided it. */
   readonly removed: boolean;
 }
 
 /** The route or scope that decides a call. */
 export interface DecidingRule {
-  /** The route, null if a scope was asked for. */
+  /** The route, null for a scope without a route. */
   readonly route: string | null;
   /** The scope that it needs. */
   readonly scope: string;
-  /** What it consumes, null if the policy doesn't state it. */
+  /** The orbs that a call consumes, null if the policy doesn't state it. */
   readonly orbs: Orbs | null;
-  /** What the policy says about organisations' tokens, if the scope applies only to users' tokens. */
+  /** `deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens. */
   readonly organisation: string | null;
   /** The rule's position in the file. */
   readonly location: Position;
@@ -221,13 +221,13 @@ export interface PolicyDecision {
   readonly route: string | null;
   /** The scope that the call needs. */
   readonly scope: string | null;
-  /** What an allowed call consumes. */
+  /** The orbs that an allowed call consumes. */
   readonly orbs: OrbCharge | null;
   /** The policy's digest. */
   readonly policy: string;
 }
 
-/** Answer of `explain`: the decision and how it came about. */
+/** Answer of `explain`: the decision, and the steps that led to it. */
 export interface Explanation {
   /** `allow` or `deny`. */
   readonly decision: string;
@@ -243,19 +243,19 @@ export interface Explanation {
   readonly route: string | null;
   /** The scope that the call needs. */
   readonly scope: string | null;
-  /** What an allowed call consumes. */
+  /** The orbs that an allowed call consumes. */
   readonly orbs: OrbCharge | null;
   /** The policy's digest. */
   readonly policy: string;
   /** The step that would give the token the scope. */
   readonly missing_step: string | null;
-  /** What a denied call would consume with the scope. */
+  /** The orbs that a denied call would consume with the scope. */
   readonly orbs_if_allowed?: OrbCharge;
-  /** How many bytes of a malformed target are valid. */
+  /** The length of a malformed target's valid prefix, in bytes. */
   readonly in_order?: number;
-  /** The rules for targets, in order. None if a scope was asked for. */
+  /** The rules for targets, by number. Empty for a scope without a route. */
   readonly rules?: readonly CheckedRule[];
-  /** Routes that almost fit, the nearest first. */
+  /** Routes that almost match the call, the nearest first. */
   readonly near?: readonly NearRoute[];
 }
 
@@ -269,15 +269,15 @@ export interface CheckedRule {
   readonly state: string;
 }
 
-/** A route that almost fits. */
+/** A route that almost matches a call. */
 export interface NearRoute {
   /** The route. */
   readonly route: string;
   /** Its position in the file. */
   readonly location: Position;
-  /** The reason why it doesn't fit. */
+  /** The reason why it doesn't decide the call. */
   readonly why: string;
-  /** The target that would fit. */
+  /** A target that the route decides, if the call's target seems to be misspelt. */
   readonly meant: string | null;
 }
 
@@ -293,15 +293,15 @@ export interface NeedsArguments {
 export interface Needs {
   /** The policy's digest. */
   readonly policy: string;
-  /** Whose token it is. */
+  /** The kind of token. */
   readonly kind: string;
-  /** How many calls there were. */
+  /** The number of calls. */
   readonly calls: number;
-  /** The scopes, in the order of the calls that need them first. */
+  /** The scopes, in the order of the calls that first need them. */
   readonly scopes: readonly string[];
   /** The same scopes, each with its calls. */
   readonly needs: readonly NeededScope[];
-  /** Calls that no scope could allow. */
+  /** Calls that no scope allows. */
   readonly refusals: readonly RefusedCalls[];
 }
 
@@ -309,21 +309,21 @@ export interface Needs {
 export interface NeededScope {
   /** The scope. */
   readonly scope: string;
-  /** How many calls need it. */
+  /** The number of calls that need it. */
   readonly calls: number;
   /** The first of them. */
   readonly first: FirstCall;
 }
 
-/** Calls that no scope could allow, for one reason. */
+/** Calls that no scope allows, all for the same reason. */
 export interface RefusedCalls {
   /** The reason of their denial. */
   readonly reason: string;
   /** The rule that they break. */
   readonly detail: string | null;
-  /** The route that decides. */
+  /** The route that decides them. */
   readonly route: string | null;
-  /** How many calls there are. */
+  /** The number of calls. */
   readonly calls: number;
   /** The first of them. */
   readonly first: FirstCall;
@@ -359,7 +359,7 @@ export interface ReachedRoute {
   readonly route: string | null;
   /** The scope that allows it. */
   readonly scope: string;
-  /** What a call consumes, null if the policy doesn't state it. */
+  /** The orbs that a call consumes, null if the policy doesn't state it. */
   readonly orbs: Orbs | null;
   /** The reason why it is allowed. */
   readonly reason: string;
@@ -377,7 +377,7 @@ export interface Table {
   readonly policy: string;
   /** Its name. */
   readonly name: string | null;
-  /** How targets are read: `strict` or `encoded_params`. */
+  /** The accepted spellings of targets: `strict` or `encoded_params`. */
   readonly target: string;
   /** Its apis, in the order of the file. */
   readonly apis: readonly TableApi[];
@@ -391,7 +391,7 @@ export interface TableApi {
   readonly name: string;
   /** `user` if its scopes apply only to users' tokens. */
   readonly token: string | null;
-  /** What happens to organisations' tokens then. */
+  /** `deny` or `allow_without_scope` for organisations' tokens in that case. */
   readonly organisation: string | null;
   /** Its scopes. */
   readonly scopes: readonly TableScope[];
@@ -401,9 +401,9 @@ export interface TableApi {
 export interface TableScope {
   /** Its name. */
   readonly scope: string;
-  /** What it permits, in words. */
+  /** The action that it permits, in words. */
   readonly permits: string | null;
-  /** What it consumes, null if the policy doesn't state it. */
+  /** The orbs that a call consumes, null if the policy doesn't state it. */
   readonly orbs: Orbs | null;
   /** Its position in the file. */
   readonly location: Position;
@@ -419,7 +419,7 @@ export interface TableRoute {
   readonly method: string;
   /** Its path. */
   readonly template: string;
-  /** What it consumes. */
+  /** The orbs that a call consumes. */
   readonly orbs: Orbs;
   /** Its position in the file. */
   readonly location: Position;
@@ -431,29 +431,29 @@ export interface UnusedArguments {
   readonly calls: readonly Request[];
 }
 
-/** Answer of `unused`: how often each scope was carried and used. */
+/** Answer of `unused`: how often tokens had each scope and used it. */
 export interface Usage {
   /** The policy's digest. */
   readonly policy: string;
-  /** How many calls there were. */
+  /** The number of calls. */
   readonly calls: number;
-  /** How many of them had no token of a known kind. */
+  /** The number of calls without a token of a known kind. */
   readonly without_token: number;
   /** The scopes that were never used. */
   readonly unused: readonly string[];
-  /** All carried scopes, unused scopes first. */
+  /** All scopes of the tokens, unused scopes first. */
   readonly scopes: readonly ScopeUsage[];
 }
 
-/** A scope that tokens carried. */
+/** A scope that tokens had. */
 export interface ScopeUsage {
   /** Its name. */
   readonly scope: string;
-  /** How many calls carried it. */
+  /** The number of calls whose token had it. */
   readonly granted: number;
-  /** How many of them it allowed. */
+  /** The number of these calls that it allowed. */
   readonly used: number;
-  /** Whether the policy has it. */
+  /** Whether the policy defines it. */
   readonly in_policy: boolean;
   /** The last call that it allowed. */
   readonly last: LastUse | null;
@@ -471,7 +471,7 @@ export interface LastUse {
 export interface WhoArguments {
   /** The call's method. */
   readonly method: string;
-  /** The call's target, as it would come over the wire. */
+  /** The call's target, as a server would receive it over the wire. */
   readonly target: string;
   /** The tokens. */
   readonly tokens: readonly NamedToken[];
@@ -485,7 +485,7 @@ export interface NamedToken {
   readonly token: RequestToken | null;
 }
 
-/** Answer of `who`: what each token gets. */
+/** Answer of `who`: the decision for each token. */
 export interface Callers {
   /** The policy's digest. */
   readonly policy: string;
@@ -497,7 +497,7 @@ export interface Callers {
   readonly tokens: readonly CallerDecision[];
 }
 
-/** What a token gets. */
+/** The decision for a token. */
 export interface CallerDecision {
   /** Its name. */
   readonly name: string;

@@ -120,8 +120,8 @@ struct ArrowArray {
 #endif /* ARROW_C_DATA_INTERFACE */
 
 /**
- * How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later release
- * may add one: deny on every status that is not `OK`.
+ * The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`. Numbers are frozen, and a later release
+ * can add one: deny on every status that isn't `OK`.
  */
 enum OrbgateStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -137,23 +137,23 @@ enum OrbgateStatus
    */
   ORBGATE_STATUS_INVALID_ARGUMENT = 1,
   /**
-   * The policy has errors; the error names each with its line and column.
+   * The policy has errors; the error lists each with its line and column.
    */
   ORBGATE_STATUS_INVALID_POLICY = 2,
   /**
-   * The file could not be read; the error says why.
+   * The file can't be read; the error states the reason.
    */
   ORBGATE_STATUS_IO = 3,
   /**
-   * The policy has nothing of that name or number.
+   * The policy has nothing with that name or number.
    */
   ORBGATE_STATUS_NOT_FOUND = 4,
   /**
-   * An error of the library was caught: the call had no effect, and the library goes on working.
+   * A bug in the library was caught: the call had no effect, and later calls work.
    */
   ORBGATE_STATUS_PANIC = 5,
   /**
-   * The configuration of tokens, or an option of a gate, has errors; the error names each.
+   * The token configuration, or an option of a gate, has errors; the error lists each.
    */
   ORBGATE_STATUS_INVALID_CONFIGURATION = 6,
 };
@@ -166,7 +166,7 @@ typedef int32_t OrbgateStatus;
 #endif
 
 /**
- * What a decision says. All zeros is not a decision: deny.
+ * The effect of a decision. All zeros isn't a decision: deny.
  */
 enum OrbgateEffect
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -178,11 +178,11 @@ enum OrbgateEffect
    */
   ORBGATE_EFFECT_INVALID = 0,
   /**
-   * The call must be refused.
+   * The call is denied.
    */
   ORBGATE_EFFECT_DENY = 1,
   /**
-   * The call may be made.
+   * The call is allowed.
    */
   ORBGATE_EFFECT_ALLOW = 2,
 };
@@ -357,7 +357,7 @@ typedef uint8_t OrbgateDetail;
 #endif
 
 /**
- * Whose token it is. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an
+ * The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an
  * invalid argument.
  */
 enum OrbgateTokenKind
@@ -366,15 +366,15 @@ enum OrbgateTokenKind
 #endif
 {
   /**
-   * Not known, or none of the others: denied as `invalid_token`.
+   * An unknown kind: denied as `invalid_token`.
    */
   ORBGATE_TOKEN_KIND_UNKNOWN = 0,
   /**
-   * A user's.
+   * A user's token.
    */
   ORBGATE_TOKEN_KIND_USER = 1,
   /**
-   * An organisation's.
+   * An organisation's token.
    */
   ORBGATE_TOKEN_KIND_ORGANISATION = 2,
   /**

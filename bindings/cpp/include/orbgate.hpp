@@ -35,7 +35,7 @@
 namespace orbgate {
 
 // cargo xtask codes: codes
-// How a call ended: see OrbgateStatus.
+// The status of a call: see OrbgateStatus.
 enum class Status : std::int32_t {
     ok = ORBGATE_STATUS_OK,
     invalid_argument = ORBGATE_STATUS_INVALID_ARGUMENT,
@@ -86,7 +86,7 @@ enum class Detail : std::uint8_t {
     upgrade = ORBGATE_DETAIL_UPGRADE,
 };
 
-// Whose token it is: see OrbgateTokenKind.
+// The kind of token: see OrbgateTokenKind.
 enum class TokenKind : std::uint8_t {
     unknown = ORBGATE_TOKEN_KIND_UNKNOWN,
     user = ORBGATE_TOKEN_KIND_USER,

@@ -29,7 +29,7 @@ struct Position {
     }
 };
 
-// What a route or a scope consumes.
+// The orbs that a route or scope consumes.
 struct Orbs {
     // Whether it consumes orbs.
     bool consumes = false;
@@ -44,7 +44,7 @@ struct Orbs {
     }
 };
 
-// What an allowed call consumes.
+// The orbs that an allowed call consumes.
 struct OrbCharge {
     // Whether it consumes orbs.
     bool consumes = false;
@@ -77,15 +77,15 @@ struct RequestToken {
     }
 };
 
-// A call, or a scope that is asked for without a route.
+// A call, or a scope to decide without a route.
 struct Request {
     // The method of a call.
     std::string method;
-    // The target of a call, as it came over the wire.
+    // The target of a call, as received over the wire.
     std::string target;
-    // The scope, instead of method and target.
+    // The scope to decide, instead of method and target.
     std::string scope;
-    // Its token. Without one the decision is `no_token`.
+    // Its token. Without a token, the decision is `no_token`.
     std::optional<RequestToken> token;
     // Whether the request allows bonus orbs.
     bool allow_bonus_orbs_use = false;
@@ -182,7 +182,7 @@ struct LintArguments {
     }
 };
 
-// Something that looks wrong.
+// A likely mistake in a policy.
 struct LintFinding {
     // Its code, as documented in `docs/lint.md`.
     std::string code;
@@ -262,13 +262,13 @@ struct DiffArguments {
 
 // The route or scope that decides a call.
 struct DecidingRule {
-    // The route, null if a scope was asked for.
+    // The route, null for a scope without a route.
     std::optional<std::string> route;
     // The scope that it needs.
     std::string scope;
-    // What it consumes, null if the policy doesn't state it.
+    // The orbs that a call consumes, null if the policy doesn't state it.
     std::optional<Orbs> orbs;
-    // What the policy says about organisations' tokens, if the scope applies only to users' tokens.
+    // `deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens.
     std::optional<std::string> organisation;
     // The rule's position in the file.
     Position location;
@@ -298,9 +298,9 @@ struct PolicyChange {
     std::optional<Request> narrower;
     // `less`, `more`, or `unknown` if an amount is not stated.
     std::optional<std::string> cost;
-    // A call whose cost changes.
+    // A call that both policies allow, at a different cost.
     std::optional<Request> payer;
-    // Whether the route or scope that decided it is gone.
+    // Whether the other policy lacks the route or scope that decided it.
     bool removed = false;
 
     template <typename Self, typename Visit>
@@ -325,15 +325,15 @@ struct Comparison {
     std::string new_;
     // `equivalent`, `wider`, `narrower` or `incomparable`.
     std::optional<std::string> verdict;
-    // Whether any call is allowed to more callers.
+    // Whether any call is allowed to more callers, or for fewer orbs.
     bool widens = false;
     // Whether everything was compared. It's true in every answer.
     bool complete = false;
-    // How many changes are not listed.
+    // The number of changes that aren't listed.
     std::uint64_t left_out = 0;
     // The changes, widening changes first.
     std::vector<PolicyChange> changes;
-    // How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out.
+    // The number of changes of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out.
     std::vector<std::string> fails;
 
     template <typename Self, typename Visit>
@@ -384,7 +384,7 @@ struct PolicyDecision {
     std::optional<std::string> route;
     // The scope that the call needs.
     std::optional<std::string> scope;
-    // What an allowed call consumes.
+    // The orbs that an allowed call consumes.
     std::optional<OrbCharge> orbs;
     // The policy's digest.
     std::string policy;
@@ -422,15 +422,15 @@ struct CheckedRule {
     }
 };
 
-// A route that almost fits.
+// A route that almost matches a call.
 struct NearRoute {
     // The route.
     std::string route;
     // Its position in the file.
     Position location;
-    // The reason why it doesn't fit.
+    // The reason why it doesn't decide the call.
     std::string why;
-    // The target that would fit.
+    // A target that the route decides, if the call's target seems to be misspelt.
     std::optional<std::string> meant;
 
     template <typename Self, typename Visit>
@@ -443,7 +443,7 @@ struct NearRoute {
     }
 };
 
-// Answer of `explain`: the decision and how it came about.
+// Answer of `explain`: the decision, and the steps that led to it.
 struct Explanation {
     // `allow` or `deny`.
     std::string decision;
@@ -459,19 +459,19 @@ struct Explanation {
     std::optional<std::string> route;
     // The scope that the call needs.
     std::optional<std::string> scope;
-    // What an allowed call consumes.
+    // The orbs that an allowed call consumes.
     std::optional<OrbCharge> orbs;
     // The policy's digest.
     std::string policy;
     // The step that would give the token the scope.
     std::optional<std::string> missing_step;
-    // What a denied call would consume with the scope.
+    // The orbs that a denied call would consume with the scope.
     std::optional<OrbCharge> orbs_if_allowed;
-    // How many bytes of a malformed target are valid.
+    // The length of a malformed target's valid prefix, in bytes.
     std::optional<std::uint64_t> in_order;
-    // The rules for targets, in order. None if a scope was asked for.
+    // The rules for targets, by number. Empty for a scope without a route.
     std::vector<CheckedRule> rules;
-    // Routes that almost fit, the nearest first.
+    // Routes that almost match the call, the nearest first.
     std::vector<NearRoute> near;
 
     template <typename Self, typename Visit>
@@ -528,7 +528,7 @@ struct FirstCall {
 struct NeededScope {
     // The scope.
     std::string scope;
-    // How many calls need it.
+    // The number of calls that need it.
     std::uint64_t calls = 0;
     // The first of them.
     FirstCall first;
@@ -542,15 +542,15 @@ struct NeededScope {
     }
 };
 
-// Calls that no scope could allow, for one reason.
+// Calls that no scope allows, all for the same reason.
 struct RefusedCalls {
     // The reason of their denial.
     std::string reason;
     // The rule that they break.
     std::optional<std::string> detail;
-    // The route that decides.
+    // The route that decides them.
     std::optional<std::string> route;
-    // How many calls there are.
+    // The number of calls.
     std::uint64_t calls = 0;
     // The first of them.
     FirstCall first;
@@ -570,15 +570,15 @@ struct RefusedCalls {
 struct Needs {
     // The policy's digest.
     std::string policy;
-    // Whose token it is.
+    // The kind of token.
     std::string kind;
-    // How many calls there were.
+    // The number of calls.
     std::uint64_t calls = 0;
-    // The scopes, in the order of the calls that need them first.
+    // The scopes, in the order of the calls that first need them.
     std::vector<std::string> scopes;
     // The same scopes, each with its calls.
     std::vector<NeededScope> needs;
-    // Calls that no scope could allow.
+    // Calls that no scope allows.
     std::vector<RefusedCalls> refusals;
 
     template <typename Self, typename Visit>
@@ -611,7 +611,7 @@ struct ReachedRoute {
     std::optional<std::string> route;
     // The scope that allows it.
     std::string scope;
-    // What a call consumes, null if the policy doesn't state it.
+    // The orbs that a call consumes, null if the policy doesn't state it.
     std::optional<Orbs> orbs;
     // The reason why it is allowed.
     std::string reason;
@@ -664,7 +664,7 @@ struct TableRoute {
     std::string method;
     // Its path.
     std::string template_;
-    // What it consumes.
+    // The orbs that a call consumes.
     Orbs orbs;
     // Its position in the file.
     Position location;
@@ -684,9 +684,9 @@ struct TableRoute {
 struct TableScope {
     // Its name.
     std::string scope;
-    // What it permits, in words.
+    // The action that it permits, in words.
     std::optional<std::string> permits;
-    // What it consumes, null if the policy doesn't state it.
+    // The orbs that a call consumes, null if the policy doesn't state it.
     std::optional<Orbs> orbs;
     // Its position in the file.
     Position location;
@@ -710,7 +710,7 @@ struct TableApi {
     std::string name;
     // `user` if its scopes apply only to users' tokens.
     std::optional<std::string> token;
-    // What happens to organisations' tokens then.
+    // `deny` or `allow_without_scope` for organisations' tokens in that case.
     std::optional<std::string> organisation;
     // Its scopes.
     std::vector<TableScope> scopes;
@@ -731,7 +731,7 @@ struct Table {
     std::string policy;
     // Its name.
     std::optional<std::string> name;
-    // How targets are read: `strict` or `encoded_params`.
+    // The accepted spellings of targets: `strict` or `encoded_params`.
     std::string target;
     // Its apis, in the order of the file.
     std::vector<TableApi> apis;
@@ -776,15 +776,15 @@ struct LastUse {
     }
 };
 
-// A scope that tokens carried.
+// A scope that tokens had.
 struct ScopeUsage {
     // Its name.
     std::string scope;
-    // How many calls carried it.
+    // The number of calls whose token had it.
     std::uint64_t granted = 0;
-    // How many of them it allowed.
+    // The number of these calls that it allowed.
     std::uint64_t used = 0;
-    // Whether the policy has it.
+    // Whether the policy defines it.
     bool in_policy = false;
     // The last call that it allowed.
     std::optional<LastUse> last;
@@ -800,17 +800,17 @@ struct ScopeUsage {
     }
 };
 
-// Answer of `unused`: how often each scope was carried and used.
+// Answer of `unused`: how often tokens had each scope and used it.
 struct Usage {
     // The policy's digest.
     std::string policy;
-    // How many calls there were.
+    // The number of calls.
     std::uint64_t calls = 0;
-    // How many of them had no token of a known kind.
+    // The number of calls without a token of a known kind.
     std::uint64_t without_token = 0;
     // The scopes that were never used.
     std::vector<std::string> unused;
-    // All carried scopes, unused scopes first.
+    // All scopes of the tokens, unused scopes first.
     std::vector<ScopeUsage> scopes;
 
     template <typename Self, typename Visit>
@@ -843,7 +843,7 @@ struct NamedToken {
 struct WhoArguments {
     // The call's method.
     std::string method;
-    // The call's target, as it would come over the wire.
+    // The call's target, as a server would receive it over the wire.
     std::string target;
     // The tokens.
     std::vector<NamedToken> tokens;
@@ -857,7 +857,7 @@ struct WhoArguments {
     }
 };
 
-// What a token gets.
+// The decision for a token.
 struct CallerDecision {
     // Its name.
     std::string name;
@@ -875,7 +875,7 @@ struct CallerDecision {
     }
 };
 
-// Answer of `who`: what each token gets.
+// Answer of `who`: the decision for each token.
 struct Callers {
     // The policy's digest.
     std::string policy;
@@ -896,55 +896,55 @@ struct Callers {
     }
 };
 
-// Which errors and warnings a policy has.
+// Reports the errors and warnings of a policy.
 inline Result<Checks> check(const Engine &engine, const CheckArguments &arguments)
 {
     return detail::answered<Checks>(engine, "check", arguments);
 }
 
-// What another policy would change.
+// Lists the changes for callers if another policy replaces this one.
 inline Result<Comparison> diff(const Engine &engine, const DiffArguments &arguments)
 {
     return detail::answered<Comparison>(engine, "diff", arguments);
 }
 
-// Why a call is allowed or denied.
+// Explains why a call is allowed or denied.
 inline Result<Explanation> explain(const Engine &engine, const ExplainArguments &arguments)
 {
     return detail::answered<Explanation>(engine, "explain", arguments);
 }
 
-// What looks wrong in a policy.
+// Finds likely mistakes in a policy.
 inline Result<Lints> lint(const Engine &engine, const LintArguments &arguments)
 {
     return detail::answered<Lints>(engine, "lint", arguments);
 }
 
-// Which scopes a set of calls needs.
+// Finds the smallest set of scopes for a list of calls.
 inline Result<Needs> needs(const Engine &engine, const NeedsArguments &arguments)
 {
     return detail::answered<Needs>(engine, "needs", arguments);
 }
 
-// What a token can call.
+// Lists everything that a token can call.
 inline Result<Reach> reach(const Engine &engine, const ReachArguments &arguments)
 {
     return detail::answered<Reach>(engine, "reach", arguments);
 }
 
-// The whole policy.
+// Returns the whole policy.
 inline Result<Table> table(const Engine &engine, const TableArguments &arguments = {})
 {
     return detail::answered<Table>(engine, "table", arguments);
 }
 
-// Which scopes were carried and never used.
+// Counts how often tokens had each scope and used it.
 inline Result<Usage> unused(const Engine &engine, const UnusedArguments &arguments)
 {
     return detail::answered<Usage>(engine, "unused", arguments);
 }
 
-// Which tokens may make a call.
+// Decides which tokens may make a call.
 inline Result<Callers> who(const Engine &engine, const WhoArguments &arguments)
 {
     return detail::answered<Callers>(engine, "who", arguments);

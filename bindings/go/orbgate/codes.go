@@ -11,11 +11,11 @@ type TokenKind uint8
 
 const (
 	// cargo xtask codes: kinds
-	// KindUnknown: not known, or none of the others: denied as invalid_token.
+	// KindUnknown: an unknown kind: denied as invalid_token.
 	KindUnknown TokenKind = 0
-	// KindUser: a user's.
+	// KindUser: a user's token.
 	KindUser TokenKind = 1
-	// KindOrganisation: an organisation's.
+	// KindOrganisation: an organisation's token.
 	KindOrganisation TokenKind = 2
 	// KindNone: no token was supplied: denied as no_token.
 	KindNone TokenKind = 255
@@ -147,15 +147,15 @@ const (
 	statusOK Status = 0
 	// StatusInvalidArgument: a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library.
 	StatusInvalidArgument Status = 1
-	// StatusInvalidPolicy: the policy has errors; the error names each with its line and column.
+	// StatusInvalidPolicy: the policy has errors; the error lists each with its line and column.
 	StatusInvalidPolicy Status = 2
-	// StatusIO: the file could not be read; the error says why.
+	// StatusIO: the file can't be read; the error states the reason.
 	StatusIO Status = 3
-	// StatusNotFound: the policy has nothing of that name or number.
+	// StatusNotFound: the policy has nothing with that name or number.
 	StatusNotFound Status = 4
-	// StatusPanic: an error of the library was caught: the call had no effect, and the library goes on working.
+	// StatusPanic: a bug in the library was caught: the call had no effect, and later calls work.
 	StatusPanic Status = 5
-	// StatusInvalidConfiguration: the configuration of tokens, or an option of a gate, has errors; the error names each.
+	// StatusInvalidConfiguration: the token configuration, or an option of a gate, has errors; the error lists each.
 	StatusInvalidConfiguration Status = 6
 	// end of statuses
 )

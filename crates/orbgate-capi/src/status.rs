@@ -9,12 +9,12 @@ orbgate::codes! {
         Ok = 0: "ok", "done; the outputs are written";
         InvalidArgument = 1: "invalid_argument",
             "a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library";
-        InvalidPolicy = 2: "invalid_policy", "the policy has errors; the error names each with its line and column";
-        Io = 3: "io", "the file could not be read; the error says why";
-        NotFound = 4: "not_found", "the policy has nothing of that name or number";
-        Panic = 5: "panic", "an error of the library was caught: the call had no effect, and the library goes on working";
+        InvalidPolicy = 2: "invalid_policy", "the policy has errors; the error lists each with its line and column";
+        Io = 3: "io", "the file can't be read; the error states the reason";
+        NotFound = 4: "not_found", "the policy has nothing with that name or number";
+        Panic = 5: "panic", "a bug in the library was caught: the call had no effect, and later calls work";
         InvalidConfiguration = 6: "invalid_configuration",
-            "the configuration of tokens, or an option of a gate, has errors; the error names each";
+            "the token configuration, or an option of a gate, has errors; the error lists each";
     }
 }
 

@@ -1,4 +1,4 @@
-// Package questions has the arguments and the answers of the questions that an engine answers about its policy. Each
+// Package questions contains the arguments and the answers of the questions that an engine answers about its policy. Each
 // answer is the JSON of `orbgate QUESTION --json`.
 //
 // Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
@@ -12,7 +12,7 @@ type Position struct {
 	Column uint64 `json:"column"`
 }
 
-// Orbs: What a route or a scope consumes.
+// Orbs: The orbs that a route or scope consumes.
 type Orbs struct {
 	// Whether it consumes orbs.
 	Consumes bool `json:"consumes"`
@@ -20,7 +20,7 @@ type Orbs struct {
 	Amount *uint64 `json:"amount"`
 }
 
-// OrbCharge: What an allowed call consumes.
+// OrbCharge: The orbs that an allowed call consumes.
 type OrbCharge struct {
 	// Whether it consumes orbs.
 	Consumes bool `json:"consumes"`
@@ -38,15 +38,15 @@ type RequestToken struct {
 	Scopes string `json:"scopes"`
 }
 
-// Request: A call, or a scope that is asked for without a route.
+// Request: A call, or a scope to decide without a route.
 type Request struct {
 	// The method of a call.
 	Method string `json:"method,omitempty"`
-	// The target of a call, as it came over the wire.
+	// The target of a call, as received over the wire.
 	Target string `json:"target,omitempty"`
-	// The scope, instead of method and target.
+	// The scope to decide, instead of method and target.
 	Scope string `json:"scope,omitempty"`
-	// Its token. Without one the decision is `no_token`.
+	// Its token. Without a token, the decision is `no_token`.
 	Token *RequestToken `json:"token,omitzero"`
 	// Whether the request allows bonus orbs.
 	AllowBonusOrbsUse bool `json:"allow_bonus_orbs_use,omitempty"`
@@ -116,7 +116,7 @@ type LintedFile struct {
 	Findings []LintFinding `json:"findings"`
 }
 
-// LintFinding: Something that looks wrong.
+// LintFinding: A likely mistake in a policy.
 type LintFinding struct {
 	// Its code, as documented in `docs/lint.md`.
 	Code string `json:"code"`
@@ -148,15 +148,15 @@ type Comparison struct {
 	New string `json:"new"`
 	// `equivalent`, `wider`, `narrower` or `incomparable`.
 	Verdict *string `json:"verdict"`
-	// Whether any call is allowed to more callers.
+	// Whether any call is allowed to more callers, or for fewer orbs.
 	Widens bool `json:"widens"`
 	// Whether everything was compared. It's true in every answer.
 	Complete bool `json:"complete"`
-	// How many changes are not listed.
+	// The number of changes that aren't listed.
 	LeftOut uint64 `json:"left_out"`
 	// The changes, widening changes first.
 	Changes []PolicyChange `json:"changes"`
-	// How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out.
+	// The number of changes of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out.
 	Fails []string `json:"fails"`
 }
 
@@ -174,21 +174,21 @@ type PolicyChange struct {
 	Narrower *Request `json:"narrower"`
 	// `less`, `more`, or `unknown` if an amount is not stated.
 	Cost *string `json:"cost"`
-	// A call whose cost changes.
+	// A call that both policies allow, at a different cost.
 	Payer *Request `json:"payer"`
-	// Whether the route or scope that decided it is gone.
+	// Whether the other policy lacks the route or scope that decided it.
 	Removed bool `json:"removed"`
 }
 
 // DecidingRule: The route or scope that decides a call.
 type DecidingRule struct {
-	// The route, null if a scope was asked for.
+	// The route, null for a scope without a route.
 	Route *string `json:"route"`
 	// The scope that it needs.
 	Scope string `json:"scope"`
-	// What it consumes, null if the policy doesn't state it.
+	// The orbs that a call consumes, null if the policy doesn't state it.
 	Orbs *Orbs `json:"orbs"`
-	// What the policy says about organisations' tokens, if the scope applies only to users' tokens.
+	// `deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens.
 	Organisation *string `json:"organisation"`
 	// The rule's position in the file.
 	Location Position `json:"location"`
@@ -220,13 +220,13 @@ type PolicyDecision struct {
 	Route *string `json:"route"`
 	// The scope that the call needs.
 	Scope *string `json:"scope"`
-	// What an allowed call consumes.
+	// The orbs that an allowed call consumes.
 	Orbs *OrbCharge `json:"orbs"`
 	// The policy's digest.
 	Policy string `json:"policy"`
 }
 
-// Explanation: Answer of `explain`: the decision and how it came about.
+// Explanation: Answer of `explain`: the decision, and the steps that led to it.
 type Explanation struct {
 	// `allow` or `deny`.
 	Decision string `json:"decision"`
@@ -242,19 +242,19 @@ type Explanation struct {
 	Route *string `json:"route"`
 	// The scope that the call needs.
 	Scope *string `json:"scope"`
-	// What an allowed call consumes.
+	// The orbs that an allowed call consumes.
 	Orbs *OrbCharge `json:"orbs"`
 	// The policy's digest.
 	Policy string `json:"policy"`
 	// The step that would give the token the scope.
 	MissingStep *string `json:"missing_step"`
-	// What a denied call would consume with the scope.
+	// The orbs that a denied call would consume with the scope.
 	OrbsIfAllowed *OrbCharge `json:"orbs_if_allowed,omitzero"`
-	// How many bytes of a malformed target are valid.
+	// The length of a malformed target's valid prefix, in bytes.
 	InOrder *uint64 `json:"in_order,omitzero"`
-	// The rules for targets, in order. None if a scope was asked for.
+	// The rules for targets, by number. Empty for a scope without a route.
 	Rules []CheckedRule `json:"rules,omitempty"`
-	// Routes that almost fit, the nearest first.
+	// Routes that almost match the call, the nearest first.
 	Near []NearRoute `json:"near,omitempty"`
 }
 
@@ -268,15 +268,15 @@ type CheckedRule struct {
 	State string `json:"state"`
 }
 
-// NearRoute: A route that almost fits.
+// NearRoute: A route that almost matches a call.
 type NearRoute struct {
 	// The route.
 	Route string `json:"route"`
 	// Its position in the file.
 	Location Position `json:"location"`
-	// The reason why it doesn't fit.
+	// The reason why it doesn't decide the call.
 	Why string `json:"why"`
-	// The target that would fit.
+	// A target that the route decides, if the call's target seems to be misspelt.
 	Meant *string `json:"meant"`
 }
 
@@ -292,15 +292,15 @@ type NeedsArguments struct {
 type Needs struct {
 	// The policy's digest.
 	Policy string `json:"policy"`
-	// Whose token it is.
+	// The kind of token.
 	Kind string `json:"kind"`
-	// How many calls there were.
+	// The number of calls.
 	Calls uint64 `json:"calls"`
-	// The scopes, in the order of the calls that need them first.
+	// The scopes, in the order of the calls that first need them.
 	Scopes []string `json:"scopes"`
 	// The same scopes, each with its calls.
 	Needs []NeededScope `json:"needs"`
-	// Calls that no scope could allow.
+	// Calls that no scope allows.
 	Refusals []RefusedCalls `json:"refusals"`
 }
 
@@ -308,21 +308,21 @@ type Needs struct {
 type NeededScope struct {
 	// The scope.
 	Scope string `json:"scope"`
-	// How many calls need it.
+	// The number of calls that need it.
 	Calls uint64 `json:"calls"`
 	// The first of them.
 	First FirstCall `json:"first"`
 }
 
-// RefusedCalls: Calls that no scope could allow, for one reason.
+// RefusedCalls: Calls that no scope allows, all for the same reason.
 type RefusedCalls struct {
 	// The reason of their denial.
 	Reason string `json:"reason"`
 	// The rule that they break.
 	Detail *string `json:"detail"`
-	// The route that decides.
+	// The route that decides them.
 	Route *string `json:"route"`
-	// How many calls there are.
+	// The number of calls.
 	Calls uint64 `json:"calls"`
 	// The first of them.
 	First FirstCall `json:"first"`
@@ -358,7 +358,7 @@ type ReachedRoute struct {
 	Route *string `json:"route"`
 	// The scope that allows it.
 	Scope string `json:"scope"`
-	// What a call consumes, null if the policy doesn't state it.
+	// The orbs that a call consumes, null if the policy doesn't state it.
 	Orbs *Orbs `json:"orbs"`
 	// The reason why it is allowed.
 	Reason string `json:"reason"`
@@ -375,7 +375,7 @@ type Table struct {
 	Policy string `json:"policy"`
 	// Its name.
 	Name *string `json:"name"`
-	// How targets are read: `strict` or `encoded_params`.
+	// The accepted spellings of targets: `strict` or `encoded_params`.
 	Target string `json:"target"`
 	// Its apis, in the order of the file.
 	Apis []TableApi `json:"apis"`
@@ -389,7 +389,7 @@ type TableApi struct {
 	Name string `json:"name"`
 	// `user` if its scopes apply only to users' tokens.
 	Token *string `json:"token"`
-	// What happens to organisations' tokens then.
+	// `deny` or `allow_without_scope` for organisations' tokens in that case.
 	Organisation *string `json:"organisation"`
 	// Its scopes.
 	Scopes []TableScope `json:"scopes"`
@@ -399,9 +399,9 @@ type TableApi struct {
 type TableScope struct {
 	// Its name.
 	Scope string `json:"scope"`
-	// What it permits, in words.
+	// The action that it permits, in words.
 	Permits *string `json:"permits"`
-	// What it consumes, null if the policy doesn't state it.
+	// The orbs that a call consumes, null if the policy doesn't state it.
 	Orbs *Orbs `json:"orbs"`
 	// Its position in the file.
 	Location Position `json:"location"`
@@ -417,7 +417,7 @@ type TableRoute struct {
 	Method string `json:"method"`
 	// Its path.
 	Template string `json:"template"`
-	// What it consumes.
+	// The orbs that a call consumes.
 	Orbs Orbs `json:"orbs"`
 	// Its position in the file.
 	Location Position `json:"location"`
@@ -429,29 +429,29 @@ type UnusedArguments struct {
 	Calls []Request `json:"calls"`
 }
 
-// Usage: Answer of `unused`: how often each scope was carried and used.
+// Usage: Answer of `unused`: how often tokens had each scope and used it.
 type Usage struct {
 	// The policy's digest.
 	Policy string `json:"policy"`
-	// How many calls there were.
+	// The number of calls.
 	Calls uint64 `json:"calls"`
-	// How many of them had no token of a known kind.
+	// The number of calls without a token of a known kind.
 	WithoutToken uint64 `json:"without_token"`
 	// The scopes that were never used.
 	Unused []string `json:"unused"`
-	// All carried scopes, unused scopes first.
+	// All scopes of the tokens, unused scopes first.
 	Scopes []ScopeUsage `json:"scopes"`
 }
 
-// ScopeUsage: A scope that tokens carried.
+// ScopeUsage: A scope that tokens had.
 type ScopeUsage struct {
 	// Its name.
 	Scope string `json:"scope"`
-	// How many calls carried it.
+	// The number of calls whose token had it.
 	Granted uint64 `json:"granted"`
-	// How many of them it allowed.
+	// The number of these calls that it allowed.
 	Used uint64 `json:"used"`
-	// Whether the policy has it.
+	// Whether the policy defines it.
 	InPolicy bool `json:"in_policy"`
 	// The last call that it allowed.
 	Last *LastUse `json:"last"`
@@ -469,7 +469,7 @@ type LastUse struct {
 type WhoArguments struct {
 	// The call's method.
 	Method string `json:"method"`
-	// The call's target, as it would come over the wire.
+	// The call's target, as a server would receive it over the wire.
 	Target string `json:"target"`
 	// The tokens.
 	Tokens []NamedToken `json:"tokens"`
@@ -483,7 +483,7 @@ type NamedToken struct {
 	Token *RequestToken `json:"token"`
 }
 
-// Callers: Answer of `who`: what each token gets.
+// Callers: Answer of `who`: the decision for each token.
 type Callers struct {
 	// The policy's digest.
 	Policy string `json:"policy"`
@@ -495,7 +495,7 @@ type Callers struct {
 	Tokens []CallerDecision `json:"tokens"`
 }
 
-// CallerDecision: What a token gets.
+// CallerDecision: The decision for a token.
 type CallerDecision struct {
 	// Its name.
 	Name string `json:"name"`

@@ -22,7 +22,7 @@ class Position(TypedDict):
 
 
 class Orbs(TypedDict):
-    """What a route or a scope consumes."""
+    """The orbs that a route or scope consumes."""
 
     consumes: bool
     """Whether it consumes orbs."""
@@ -32,7 +32,7 @@ class Orbs(TypedDict):
 
 
 class OrbCharge(TypedDict):
-    """What an allowed call consumes."""
+    """The orbs that an allowed call consumes."""
 
     consumes: bool
     """Whether it consumes orbs."""
@@ -55,19 +55,19 @@ class RequestToken(TypedDict):
 
 
 class Request(TypedDict, total=False):
-    """A call, or a scope that is asked for without a route."""
+    """A call, or a scope to decide without a route."""
 
     method: str
     """The method of a call."""
 
     target: str
-    """The target of a call, as it came over the wire."""
+    """The target of a call, as received over the wire."""
 
     scope: str
-    """The scope, instead of method and target."""
+    """The scope to decide, instead of method and target."""
 
     token: RequestToken
-    """Its token. Without one the decision is `no_token`."""
+    """Its token. Without a token, the decision is `no_token`."""
 
     allow_bonus_orbs_use: bool
     """Whether the request allows bonus orbs."""
@@ -164,7 +164,7 @@ class LintedFile(TypedDict):
 
 
 class LintFinding(TypedDict):
-    """Something that looks wrong."""
+    """A likely mistake in a policy."""
 
     code: str
     """Its code, as documented in `docs/lint.md`."""
@@ -212,19 +212,19 @@ class Comparison(TypedDict):
     """`equivalent`, `wider`, `narrower` or `incomparable`."""
 
     widens: bool
-    """Whether any call is allowed to more callers."""
+    """Whether any call is allowed to more callers, or for fewer orbs."""
 
     complete: bool
     """Whether everything was compared. It's true in every answer."""
 
     left_out: int
-    """How many changes are not listed."""
+    """The number of changes that aren't listed."""
 
     changes: list[PolicyChange]
     """The changes, widening changes first."""
 
     fails: list[str]
-    """How many changes there are of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out."""
+    """The number of changes of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out."""
 
 
 class PolicyChange(TypedDict):
@@ -249,26 +249,26 @@ class PolicyChange(TypedDict):
     """`less`, `more`, or `unknown` if an amount is not stated."""
 
     payer: Request | None
-    """A call whose cost changes."""
+    """A call that both policies allow, at a different cost."""
 
     removed: bool
-    """Whether the route or scope that decided it is gone."""
+    """Whether the other policy lacks the route or scope that decided it."""
 
 
 class DecidingRule(TypedDict):
     """The route or scope that decides a call."""
 
     route: str | None
-    """The route, null if a scope was asked for."""
+    """The route, null for a scope without a route."""
 
     scope: str
     """The scope that it needs."""
 
     orbs: Orbs | None
-    """What it consumes, null if the policy doesn't state it."""
+    """The orbs that a call consumes, null if the policy doesn't state it."""
 
     organisation: str | None
-    """What the policy says about organisations' tokens, if the scope applies only to users' tokens."""
+    """`deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens."""
 
     location: Position
     """The rule's position in the file."""
@@ -316,7 +316,7 @@ class PolicyDecision(TypedDict):
     """The scope that the call needs."""
 
     orbs: OrbCharge | None
-    """What an allowed call consumes."""
+    """The orbs that an allowed call consumes."""
 
     policy: str
     """The policy's digest."""
@@ -347,7 +347,7 @@ class _Explanation(TypedDict):
     """The scope that the call needs."""
 
     orbs: OrbCharge | None
-    """What an allowed call consumes."""
+    """The orbs that an allowed call consumes."""
 
     policy: str
     """The policy's digest."""
@@ -357,19 +357,19 @@ class _Explanation(TypedDict):
 
 
 class Explanation(_Explanation, total=False):
-    """Answer of `explain`: the decision and how it came about."""
+    """Answer of `explain`: the decision, and the steps that led to it."""
 
     orbs_if_allowed: OrbCharge
-    """What a denied call would consume with the scope."""
+    """The orbs that a denied call would consume with the scope."""
 
     in_order: int
-    """How many bytes of a malformed target are valid."""
+    """The length of a malformed target's valid prefix, in bytes."""
 
     rules: list[CheckedRule]
-    """The rules for targets, in order. None if a scope was asked for."""
+    """The rules for targets, by number. Empty for a scope without a route."""
 
     near: list[NearRoute]
-    """Routes that almost fit, the nearest first."""
+    """Routes that almost match the call, the nearest first."""
 
 
 class CheckedRule(TypedDict):
@@ -386,7 +386,7 @@ class CheckedRule(TypedDict):
 
 
 class NearRoute(TypedDict):
-    """A route that almost fits."""
+    """A route that almost matches a call."""
 
     route: str
     """The route."""
@@ -395,10 +395,10 @@ class NearRoute(TypedDict):
     """Its position in the file."""
 
     why: str
-    """The reason why it doesn't fit."""
+    """The reason why it doesn't decide the call."""
 
     meant: str | None
-    """The target that would fit."""
+    """A target that the route decides, if the call's target seems to be misspelt."""
 
 
 class _NeedsArguments(TypedDict):
@@ -422,19 +422,19 @@ class Needs(TypedDict):
     """The policy's digest."""
 
     kind: str
-    """Whose token it is."""
+    """The kind of token."""
 
     calls: int
-    """How many calls there were."""
+    """The number of calls."""
 
     scopes: list[str]
-    """The scopes, in the order of the calls that need them first."""
+    """The scopes, in the order of the calls that first need them."""
 
     needs: list[NeededScope]
     """The same scopes, each with its calls."""
 
     refusals: list[RefusedCalls]
-    """Calls that no scope could allow."""
+    """Calls that no scope allows."""
 
 
 class NeededScope(TypedDict):
@@ -444,14 +444,14 @@ class NeededScope(TypedDict):
     """The scope."""
 
     calls: int
-    """How many calls need it."""
+    """The number of calls that need it."""
 
     first: FirstCall
     """The first of them."""
 
 
 class RefusedCalls(TypedDict):
-    """Calls that no scope could allow, for one reason."""
+    """Calls that no scope allows, all for the same reason."""
 
     reason: str
     """The reason of their denial."""
@@ -460,10 +460,10 @@ class RefusedCalls(TypedDict):
     """The rule that they break."""
 
     route: str | None
-    """The route that decides."""
+    """The route that decides them."""
 
     calls: int
-    """How many calls there are."""
+    """The number of calls."""
 
     first: FirstCall
     """The first of them."""
@@ -509,7 +509,7 @@ class ReachedRoute(TypedDict):
     """The scope that allows it."""
 
     orbs: Orbs | None
-    """What a call consumes, null if the policy doesn't state it."""
+    """The orbs that a call consumes, null if the policy doesn't state it."""
 
     reason: str
     """The reason why it is allowed."""
@@ -532,7 +532,7 @@ class Table(TypedDict):
     """Its name."""
 
     target: str
-    """How targets are read: `strict` or `encoded_params`."""
+    """The accepted spellings of targets: `strict` or `encoded_params`."""
 
     apis: list[TableApi]
     """Its apis, in the order of the file."""
@@ -551,7 +551,7 @@ class TableApi(TypedDict):
     """`user` if its scopes apply only to users' tokens."""
 
     organisation: str | None
-    """What happens to organisations' tokens then."""
+    """`deny` or `allow_without_scope` for organisations' tokens in that case."""
 
     scopes: list[TableScope]
     """Its scopes."""
@@ -564,10 +564,10 @@ class TableScope(TypedDict):
     """Its name."""
 
     permits: str | None
-    """What it permits, in words."""
+    """The action that it permits, in words."""
 
     orbs: Orbs | None
-    """What it consumes, null if the policy doesn't state it."""
+    """The orbs that a call consumes, null if the policy doesn't state it."""
 
     location: Position
     """Its position in the file."""
@@ -589,7 +589,7 @@ class TableRoute(TypedDict):
     """Its path."""
 
     orbs: Orbs
-    """What it consumes."""
+    """The orbs that a call consumes."""
 
     location: Position
     """Its position in the file."""
@@ -603,38 +603,38 @@ class UnusedArguments(TypedDict):
 
 
 class Usage(TypedDict):
-    """Answer of `unused`: how often each scope was carried and used."""
+    """Answer of `unused`: how often tokens had each scope and used it."""
 
     policy: str
     """The policy's digest."""
 
     calls: int
-    """How many calls there were."""
+    """The number of calls."""
 
     without_token: int
-    """How many of them had no token of a known kind."""
+    """The number of calls without a token of a known kind."""
 
     unused: list[str]
     """The scopes that were never used."""
 
     scopes: list[ScopeUsage]
-    """All carried scopes, unused scopes first."""
+    """All scopes of the tokens, unused scopes first."""
 
 
 class ScopeUsage(TypedDict):
-    """A scope that tokens carried."""
+    """A scope that tokens had."""
 
     scope: str
     """Its name."""
 
     granted: int
-    """How many calls carried it."""
+    """The number of calls whose token had it."""
 
     used: int
-    """How many of them it allowed."""
+    """The number of these calls that it allowed."""
 
     in_policy: bool
-    """Whether the policy has it."""
+    """Whether the policy defines it."""
 
     last: LastUse | None
     """The last call that it allowed."""
@@ -657,7 +657,7 @@ class WhoArguments(TypedDict):
     """The call's method."""
 
     target: str
-    """The call's target, as it would come over the wire."""
+    """The call's target, as a server would receive it over the wire."""
 
     tokens: list[NamedToken]
     """The tokens."""
@@ -678,7 +678,7 @@ class NamedToken(_NamedToken, total=False):
 
 
 class Callers(TypedDict):
-    """Answer of `who`: what each token gets."""
+    """Answer of `who`: the decision for each token."""
 
     policy: str
     """The policy's digest."""
@@ -694,7 +694,7 @@ class Callers(TypedDict):
 
 
 class CallerDecision(TypedDict):
-    """What a token gets."""
+    """The decision for a token."""
 
     name: str
     """Its name."""
@@ -707,54 +707,54 @@ class CallerDecision(TypedDict):
 
 
 def check(policy: Policy, arguments: CheckArguments) -> Checks:
-    """Which errors and warnings a policy has. Raises ValueError for wrong arguments."""
+    """Reports the errors and warnings of a policy. Raises ValueError for invalid arguments."""
     answer: Checks = policy.ask("check", arguments)
     return answer
 
 
 def diff(policy: Policy, arguments: DiffArguments) -> Comparison:
-    """What another policy would change. Raises ValueError for wrong arguments."""
+    """Lists the changes for callers if another policy replaces this one. Raises ValueError for invalid arguments."""
     answer: Comparison = policy.ask("diff", arguments)
     return answer
 
 
 def explain(policy: Policy, arguments: ExplainArguments) -> Explanation:
-    """Why a call is allowed or denied. Raises ValueError for wrong arguments."""
+    """Explains why a call is allowed or denied. Raises ValueError for invalid arguments."""
     answer: Explanation = policy.ask("explain", arguments)
     return answer
 
 
 def lint(policy: Policy, arguments: LintArguments) -> Lints:
-    """What looks wrong in a policy. Raises ValueError for wrong arguments."""
+    """Finds likely mistakes in a policy. Raises ValueError for invalid arguments."""
     answer: Lints = policy.ask("lint", arguments)
     return answer
 
 
 def needs(policy: Policy, arguments: NeedsArguments) -> Needs:
-    """Which scopes a set of calls needs. Raises ValueError for wrong arguments."""
+    """Finds the smallest set of scopes for a list of calls. Raises ValueError for invalid arguments."""
     answer: Needs = policy.ask("needs", arguments)
     return answer
 
 
 def reach(policy: Policy, arguments: ReachArguments) -> Reach:
-    """What a token can call. Raises ValueError for wrong arguments."""
+    """Lists everything that a token can call. Raises ValueError for invalid arguments."""
     answer: Reach = policy.ask("reach", arguments)
     return answer
 
 
 def table(policy: Policy) -> Table:
-    """The whole policy. Raises ValueError for wrong arguments."""
+    """Returns the whole policy. Raises ValueError for invalid arguments."""
     answer: Table = policy.ask("table", {})
     return answer
 
 
 def unused(policy: Policy, arguments: UnusedArguments) -> Usage:
-    """Which scopes were carried and never used. Raises ValueError for wrong arguments."""
+    """Counts how often tokens had each scope and used it. Raises ValueError for invalid arguments."""
     answer: Usage = policy.ask("unused", arguments)
     return answer
 
 
 def who(policy: Policy, arguments: WhoArguments) -> Callers:
-    """Which tokens may make a call. Raises ValueError for wrong arguments."""
+    """Decides which tokens may make a call. Raises ValueError for invalid arguments."""
     answer: Callers = policy.ask("who", arguments)
     return answer

@@ -45,9 +45,9 @@ codes! {
     #[derive(Default)]
     pub enum TokenKind: u8 {
         #[default]
-        Unknown = 0: "unknown", "not known, or none of the others: denied as `invalid_token`";
-        User = 1: "user", "a user's";
-        Organisation = 2: "organisation", "an organisation's";
+        Unknown = 0: "unknown", "an unknown kind: denied as `invalid_token`";
+        User = 1: "user", "a user's token";
+        Organisation = 2: "organisation", "an organisation's token";
     }
 }
 

@@ -40,8 +40,8 @@ codes! {
     /// The effect of a decision. There is no third effect: anything that isn't an allow is a denial.
     /// Number 0 isn't an effect.
     pub enum Effect: u8 {
-        Deny = 1: "deny", "the call must be refused";
-        Allow = 2: "allow", "the call may be made";
+        Deny = 1: "deny", "the call is denied";
+        Allow = 2: "allow", "the call is allowed";
     }
 }
 

@@ -39,15 +39,15 @@ pub(in super::super) fn families() -> [Family; 5] {
     [
         Family {
             name: "Status",
-            about: "How a call ended. Outputs are written with `ORBGATE_STATUS_OK` only. Numbers are frozen; a later release\n \
-                    * may add one: deny on every status that is not `OK`.",
+            about: "The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`. Numbers are frozen, and a later release\n \
+                    * can add one: deny on every status that isn't `OK`.",
             number_type: "int32_t",
             none: None,
             codes: codes!(OrbgateStatus, |_| None),
         },
         Family {
             name: "Effect",
-            about: "What a decision says. All zeros is not a decision: deny.",
+            about: "The effect of a decision. All zeros isn't a decision: deny.",
             number_type: "uint8_t",
             none: Some(Code::new("invalid", 0, "no decision was made")),
             codes: codes!(Effect, |_| None),
@@ -68,7 +68,7 @@ pub(in super::super) fn families() -> [Family; 5] {
         },
         Family {
             name: "TokenKind",
-            about: "Whose token it is. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an\n \
+            about: "The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an\n \
                     * invalid argument.",
             number_type: "uint8_t",
             none: Some(Code::new(

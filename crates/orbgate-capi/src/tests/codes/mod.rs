@@ -78,7 +78,7 @@ fn every_language_has_the_codes() {
     let node = [
         kind.node(
             "TokenKind",
-            "Whose token it is: an unknown kind is denied as `invalid_token`.",
+            "The kind of token: an unknown kind is denied as `invalid_token`.",
             |_| true,
         ),
         reason.node("AllowReason", "Why a call is allowed.", |code| {

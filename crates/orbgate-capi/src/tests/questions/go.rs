@@ -5,7 +5,7 @@ use super::{Field, MADE, Missing, Shapes, Type, pascal};
 /// Package `questions`.
 pub(super) fn types(shapes: &Shapes) -> String {
     let mut text = format!(
-        "// Package questions has the arguments and the answers of the questions that an engine answers about its policy. Each\n\
+        "// Package questions contains the arguments and the answers of the questions that an engine answers about its policy. Each\n\
          // answer is the JSON of `orbgate QUESTION --json`.\n//\n// {MADE}\npackage questions\n"
     );
     for shape in &shapes.shapes {
@@ -124,7 +124,7 @@ pub(super) fn methods(shapes: &Shapes) -> String {
         };
         let about = lower(question.about);
         text += &format!(
-            "\n// {name} answers {about}\nfunc (e *Engine) {name}({parameter}) (*questions.{answer}, error) {{\n\
+            "\n// {name} {about}\nfunc (e *Engine) {name}({parameter}) (*questions.{answer}, error) {{\n\
              \treturn answered[questions.{answer}](e, \"{}\", {argument})\n}}\n",
             question.name
         );

@@ -50,8 +50,8 @@ fn record(shape: &Shape, is_given: bool) -> String {
     });
     let all: Vec<_> = all.collect();
     let what = match required.is_empty() {
-        true => "Makes it without a value.",
-        false => "Makes it of what is required.",
+        true => "Makes it without values.",
+        false => "Makes it from the required values.",
     };
     text += &format!(
         "\n        /** {what} */\n        public {name}({}) {{\n            this({});\n        }}\n",
@@ -68,7 +68,7 @@ fn record(shape: &Shape, is_given: bool) -> String {
             });
         let (with, all) = (pascal(field.name), all.collect::<Vec<_>>().join(", "));
         text += &format!(
-            "\n        /** The same with this value. {} */\n        public {name} with{with}({} {}) {{\n            \
+            "\n        /** A copy with this value. {} */\n        public {name} with{with}({} {}) {{\n            \
              return new {name}({all});\n        }}\n",
             code(field.about),
             plain(field),
@@ -154,7 +154,7 @@ pub(super) fn methods(shapes: &Shapes) -> String {
             false => "\n     * @param arguments the question's arguments",
         };
         format!(
-            "    /**\n     * {}\n     *{tag}\n     * @return the answer\n     * @throws OrbgateException if the arguments are wrong\n     */\n    \
+            "    /**\n     * {}\n     *{tag}\n     * @return the answer\n     * @throws OrbgateException if the arguments are invalid\n     */\n    \
              public Questions.{answer} {}({parameter}) {{\n        return Json.read(ask(\"{}\", Json.write({argument})), Questions.{answer}.class);\n    }}\n\n",
             question.about,
             camel(question.name),

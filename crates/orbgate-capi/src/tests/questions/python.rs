@@ -19,7 +19,7 @@ pub(super) fn module(shapes: &Shapes) -> String {
             false => (format!(", arguments: {given}"), "arguments"),
         };
         text += &format!(
-            "\n\ndef {name}(policy: Policy{parameter}) -> {answer}:\n    \"\"\"{} Raises ValueError for wrong arguments.\"\"\"\n    \
+            "\n\ndef {name}(policy: Policy{parameter}) -> {answer}:\n    \"\"\"{} Raises ValueError for invalid arguments.\"\"\"\n    \
              answer: {answer} = policy.ask(\"{name}\", {argument})\n    return answer\n",
             question.about
         );

@@ -55,7 +55,7 @@ pub(super) fn methods(shapes: &Shapes) -> String {
             false => format!("given: questions.{}", question.arguments),
         };
         format!(
-            "  /** {} Throws an `OrbgateError` for wrong arguments. */\n  {}({arguments}): questions.{};\n",
+            "  /** {} Throws an `OrbgateError` for invalid arguments. */\n  {}({arguments}): questions.{};\n",
             question.about,
             camel(question.name),
             question.answer

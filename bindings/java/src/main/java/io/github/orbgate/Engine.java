@@ -290,98 +290,98 @@ public final class Engine implements Policy, AutoCloseable {
 
     // cargo xtask codes: questions
     /**
-     * Which errors and warnings a policy has.
+     * Reports the errors and warnings of a policy.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Checks check(Questions.CheckArguments arguments) {
         return Json.read(ask("check", Json.write(arguments)), Questions.Checks.class);
     }
 
     /**
-     * What another policy would change.
+     * Lists the changes for callers if another policy replaces this one.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Comparison diff(Questions.DiffArguments arguments) {
         return Json.read(ask("diff", Json.write(arguments)), Questions.Comparison.class);
     }
 
     /**
-     * Why a call is allowed or denied.
+     * Explains why a call is allowed or denied.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Explanation explain(Questions.ExplainArguments arguments) {
         return Json.read(ask("explain", Json.write(arguments)), Questions.Explanation.class);
     }
 
     /**
-     * What looks wrong in a policy.
+     * Finds likely mistakes in a policy.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Lints lint(Questions.LintArguments arguments) {
         return Json.read(ask("lint", Json.write(arguments)), Questions.Lints.class);
     }
 
     /**
-     * Which scopes a set of calls needs.
+     * Finds the smallest set of scopes for a list of calls.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Needs needs(Questions.NeedsArguments arguments) {
         return Json.read(ask("needs", Json.write(arguments)), Questions.Needs.class);
     }
 
     /**
-     * What a token can call.
+     * Lists everything that a token can call.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Reach reach(Questions.ReachArguments arguments) {
         return Json.read(ask("reach", Json.write(arguments)), Questions.Reach.class);
     }
 
     /**
-     * The whole policy.
+     * Returns the whole policy.
      *
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Table table() {
         return Json.read(ask("table", Json.write(new Questions.TableArguments())), Questions.Table.class);
     }
 
     /**
-     * Which scopes were carried and never used.
+     * Counts how often tokens had each scope and used it.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Usage unused(Questions.UnusedArguments arguments) {
         return Json.read(ask("unused", Json.write(arguments)), Questions.Usage.class);
     }
 
     /**
-     * Which tokens may make a call.
+     * Decides which tokens may make a call.
      *
      * @param arguments the question's arguments
      * @return the answer
-     * @throws OrbgateException if the arguments are wrong
+     * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Callers who(Questions.WhoArguments arguments) {
         return Json.read(ask("who", Json.write(arguments)), Questions.Callers.class);

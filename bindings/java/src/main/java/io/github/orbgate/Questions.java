@@ -23,7 +23,7 @@ public final class Questions {
     public record Position(long line, long column) {}
 
     /**
-     * What a route or a scope consumes.
+     * The orbs that a route or scope consumes.
      *
      * @param consumes whether it consumes orbs
      * @param amount 0 if nothing is consumed, null if the policy states no amount
@@ -31,7 +31,7 @@ public final class Questions {
     public record Orbs(boolean consumes, OptionalLong amount) {}
 
     /**
-     * What an allowed call consumes.
+     * The orbs that an allowed call consumes.
      *
      * @param consumes whether it consumes orbs
      * @param amount 0 if nothing is consumed, null if the policy states no amount
@@ -48,41 +48,41 @@ public final class Questions {
     public record RequestToken(String kind, String scopes) {}
 
     /**
-     * A call, or a scope that is asked for without a route.
+     * A call, or a scope to decide without a route.
      *
      * @param method the method of a call
-     * @param target the target of a call, as it came over the wire
-     * @param scope the scope, instead of method and target
-     * @param token its token. Without one the decision is {@code no_token}
+     * @param target the target of a call, as received over the wire
+     * @param scope the scope to decide, instead of method and target
+     * @param token its token. Without a token, the decision is {@code no_token}
      * @param allowBonusOrbsUse whether the request allows bonus orbs
      */
     public record Request(@LeftOut String method, @LeftOut String target, @LeftOut String scope, @LeftOut Optional<RequestToken> token, @LeftOut boolean allowBonusOrbsUse) {
-        /** Makes it without a value. */
+        /** Makes it without values. */
         public Request() {
             this("", "", "", Optional.empty(), false);
         }
 
-        /** The same with this value. The method of a call. */
+        /** A copy with this value. The method of a call. */
         public Request withMethod(String method) {
             return new Request(method, target, scope, token, allowBonusOrbsUse);
         }
 
-        /** The same with this value. The target of a call, as it came over the wire. */
+        /** A copy with this value. The target of a call, as received over the wire. */
         public Request withTarget(String target) {
             return new Request(method, target, scope, token, allowBonusOrbsUse);
         }
 
-        /** The same with this value. The scope, instead of method and target. */
+        /** A copy with this value. The scope to decide, instead of method and target. */
         public Request withScope(String scope) {
             return new Request(method, target, scope, token, allowBonusOrbsUse);
         }
 
-        /** The same with this value. Its token. Without one the decision is {@code no_token}. */
+        /** A copy with this value. Its token. Without a token, the decision is {@code no_token}. */
         public Request withToken(RequestToken token) {
             return new Request(method, target, scope, Optional.of(token), allowBonusOrbsUse);
         }
 
-        /** The same with this value. Whether the request allows bonus orbs. */
+        /** A copy with this value. Whether the request allows bonus orbs. */
         public Request withAllowBonusOrbsUse(boolean allowBonusOrbsUse) {
             return new Request(method, target, scope, token, allowBonusOrbsUse);
         }
@@ -103,12 +103,12 @@ public final class Questions {
      * @param file the file's name in the answer. By default {@code policy.yaml}
      */
     public record CheckArguments(String policy, @LeftOut String file) {
-        /** Makes it of what is required. */
+        /** Makes it from the required values. */
         public CheckArguments(String policy) {
             this(policy, "");
         }
 
-        /** The same with this value. The file's name in the answer. By default {@code policy.yaml}. */
+        /** A copy with this value. The file's name in the answer. By default {@code policy.yaml}. */
         public CheckArguments withFile(String file) {
             return new CheckArguments(policy, file);
         }
@@ -139,17 +139,17 @@ public final class Questions {
      * @param levels {@code error}, {@code warning}, {@code note} or {@code off} for each code whose level you change
      */
     public record LintArguments(String policy, @LeftOut String file, @LeftOut Map<String, String> levels) {
-        /** Makes it of what is required. */
+        /** Makes it from the required values. */
         public LintArguments(String policy) {
             this(policy, "", Map.of());
         }
 
-        /** The same with this value. The file's name in the answer. By default {@code policy.yaml}. */
+        /** A copy with this value. The file's name in the answer. By default {@code policy.yaml}. */
         public LintArguments withFile(String file) {
             return new LintArguments(policy, file, levels);
         }
 
-        /** The same with this value. {@code error}, {@code warning}, {@code note} or {@code off} for each code whose level you change. */
+        /** A copy with this value. {@code error}, {@code warning}, {@code note} or {@code off} for each code whose level you change. */
         public LintArguments withLevels(Map<String, String> levels) {
             return new LintArguments(policy, file, levels);
         }
@@ -174,7 +174,7 @@ public final class Questions {
     public record LintedFile(String file, Optional<String> policy, boolean complete, List<PolicyDiagnostic> diagnostics, List<LintFinding> findings) {}
 
     /**
-     * Something that looks wrong.
+     * A likely mistake in a policy.
      *
      * @param code its code, as documented in {@code docs/lint.md}
      * @param level {@code error}, {@code warning} or {@code note}
@@ -192,12 +192,12 @@ public final class Questions {
      * @param failOn the kinds of changes that {@code fails} counts. By default {@code wider}, {@code cheaper} and {@code other-cost}
      */
     public record DiffArguments(String policy, @LeftOut Optional<List<String>> failOn) {
-        /** Makes it of what is required. */
+        /** Makes it from the required values. */
         public DiffArguments(String policy) {
             this(policy, Optional.empty());
         }
 
-        /** The same with this value. The kinds of changes that {@code fails} counts. By default {@code wider}, {@code cheaper} and {@code other-cost}. */
+        /** A copy with this value. The kinds of changes that {@code fails} counts. By default {@code wider}, {@code cheaper} and {@code other-cost}. */
         public DiffArguments withFailOn(List<String> failOn) {
             return new DiffArguments(policy, Optional.of(failOn));
         }
@@ -209,11 +209,11 @@ public final class Questions {
      * @param old the digest of the engine's policy
      * @param new_ the digest of the other policy
      * @param verdict {@code equivalent}, {@code wider}, {@code narrower} or {@code incomparable}
-     * @param widens whether any call is allowed to more callers
+     * @param widens whether any call is allowed to more callers, or for fewer orbs
      * @param complete whether everything was compared. It's true in every answer
-     * @param leftOut how many changes are not listed
+     * @param leftOut the number of changes that aren't listed
      * @param changes the changes, widening changes first
-     * @param fails how many changes there are of each kind in {@code fail_on}, such as {@code 2 wider}. Kinds without changes are left out
+     * @param fails the number of changes of each kind in {@code fail_on}, such as {@code 2 wider}. Kinds without changes are left out
      */
     public record Comparison(String old, String new_, Optional<String> verdict, boolean widens, boolean complete, long leftOut, List<PolicyChange> changes, List<String> fails) {}
 
@@ -226,18 +226,18 @@ public final class Questions {
      * @param wider a call that only the other policy allows
      * @param narrower a call that only the engine's policy allows
      * @param cost {@code less}, {@code more}, or {@code unknown} if an amount is not stated
-     * @param payer a call whose cost changes
-     * @param removed whether the route or scope that decided it is gone
+     * @param payer a call that both policies allow, at a different cost
+     * @param removed whether the other policy lacks the route or scope that decided it
      */
     public record PolicyChange(Request asked, Optional<DecidingRule> before, Optional<DecidingRule> after, Optional<Request> wider, Optional<Request> narrower, Optional<String> cost, Optional<Request> payer, boolean removed) {}
 
     /**
      * The route or scope that decides a call.
      *
-     * @param route the route, null if a scope was asked for
+     * @param route the route, null for a scope without a route
      * @param scope the scope that it needs
-     * @param orbs what it consumes, null if the policy doesn't state it
-     * @param organisation what the policy says about organisations' tokens, if the scope applies only to users' tokens
+     * @param orbs the orbs that a call consumes, null if the policy doesn't state it
+     * @param organisation {@code deny} or {@code allow_without_scope} for organisations' tokens, if the scope applies only to users' tokens
      * @param location the rule's position in the file
      */
     public record DecidingRule(Optional<String> route, String scope, Optional<Orbs> orbs, Optional<String> organisation, Position location) {}
@@ -250,17 +250,17 @@ public final class Questions {
      * @param requested the scopes that the application requested, if you know them, separated by spaces
      */
     public record ExplainArguments(Request request, @LeftOut Optional<String> declared, @LeftOut Optional<String> requested) {
-        /** Makes it of what is required. */
+        /** Makes it from the required values. */
         public ExplainArguments(Request request) {
             this(request, Optional.empty(), Optional.empty());
         }
 
-        /** The same with this value. The scopes that the application declared, if you know them, separated by spaces. */
+        /** A copy with this value. The scopes that the application declared, if you know them, separated by spaces. */
         public ExplainArguments withDeclared(String declared) {
             return new ExplainArguments(request, Optional.of(declared), requested);
         }
 
-        /** The same with this value. The scopes that the application requested, if you know them, separated by spaces. */
+        /** A copy with this value. The scopes that the application requested, if you know them, separated by spaces. */
         public ExplainArguments withRequested(String requested) {
             return new ExplainArguments(request, declared, Optional.of(requested));
         }
@@ -276,13 +276,13 @@ public final class Questions {
      * @param api the api of the route or scope
      * @param route the route that decided
      * @param scope the scope that the call needs
-     * @param orbs what an allowed call consumes
+     * @param orbs the orbs that an allowed call consumes
      * @param policy the policy's digest
      */
     public record PolicyDecision(String decision, OptionalLong status, String reason, Optional<String> detail, Optional<String> api, Optional<String> route, Optional<String> scope, Optional<OrbCharge> orbs, String policy) {}
 
     /**
-     * Answer of {@code explain}: the decision and how it came about.
+     * Answer of {@code explain}: the decision, and the steps that led to it.
      *
      * @param decision {@code allow} or {@code deny}
      * @param status the HTTP status of a denial
@@ -291,13 +291,13 @@ public final class Questions {
      * @param api the api of the route or scope
      * @param route the route that decided
      * @param scope the scope that the call needs
-     * @param orbs what an allowed call consumes
+     * @param orbs the orbs that an allowed call consumes
      * @param policy the policy's digest
      * @param missingStep the step that would give the token the scope
-     * @param orbsIfAllowed what a denied call would consume with the scope
-     * @param inOrder how many bytes of a malformed target are valid
-     * @param rules the rules for targets, in order. None if a scope was asked for
-     * @param near routes that almost fit, the nearest first
+     * @param orbsIfAllowed the orbs that a denied call would consume with the scope
+     * @param inOrder the length of a malformed target's valid prefix, in bytes
+     * @param rules the rules for targets, by number. Empty for a scope without a route
+     * @param near routes that almost match the call, the nearest first
      */
     public record Explanation(String decision, OptionalLong status, String reason, Optional<String> detail, Optional<String> api, Optional<String> route, Optional<String> scope, Optional<OrbCharge> orbs, String policy, Optional<String> missingStep, @LeftOut Optional<OrbCharge> orbsIfAllowed, @LeftOut OptionalLong inOrder, @LeftOut List<CheckedRule> rules, @LeftOut List<NearRoute> near) {}
 
@@ -311,12 +311,12 @@ public final class Questions {
     public record CheckedRule(String rule, String detail, String state) {}
 
     /**
-     * A route that almost fits.
+     * A route that almost matches a call.
      *
      * @param route the route
      * @param location its position in the file
-     * @param why the reason why it doesn't fit
-     * @param meant the target that would fit
+     * @param why the reason why it doesn't decide the call
+     * @param meant a target that the route decides, if the call's target seems to be misspelt
      */
     public record NearRoute(String route, Position location, String why, Optional<String> meant) {}
 
@@ -327,12 +327,12 @@ public final class Questions {
      * @param calls the calls. Their tokens are ignored
      */
     public record NeedsArguments(@LeftOut String token, List<Request> calls) {
-        /** Makes it of what is required. */
+        /** Makes it from the required values. */
         public NeedsArguments(List<Request> calls) {
             this("", calls);
         }
 
-        /** The same with this value. {@code user} or {@code organisation}. By default {@code user}. */
+        /** A copy with this value. {@code user} or {@code organisation}. By default {@code user}. */
         public NeedsArguments withToken(String token) {
             return new NeedsArguments(token, calls);
         }
@@ -342,11 +342,11 @@ public final class Questions {
      * Answer of {@code needs}: the smallest set of scopes for the calls.
      *
      * @param policy the policy's digest
-     * @param kind whose token it is
-     * @param calls how many calls there were
-     * @param scopes the scopes, in the order of the calls that need them first
+     * @param kind the kind of token
+     * @param calls the number of calls
+     * @param scopes the scopes, in the order of the calls that first need them
      * @param needs the same scopes, each with its calls
-     * @param refusals calls that no scope could allow
+     * @param refusals calls that no scope allows
      */
     public record Needs(String policy, String kind, long calls, List<String> scopes, List<NeededScope> needs, List<RefusedCalls> refusals) {}
 
@@ -354,18 +354,18 @@ public final class Questions {
      * A scope that calls need.
      *
      * @param scope the scope
-     * @param calls how many calls need it
+     * @param calls the number of calls that need it
      * @param first the first of them
      */
     public record NeededScope(String scope, long calls, FirstCall first) {}
 
     /**
-     * Calls that no scope could allow, for one reason.
+     * Calls that no scope allows, all for the same reason.
      *
      * @param reason the reason of their denial
      * @param detail the rule that they break
-     * @param route the route that decides
-     * @param calls how many calls there are
+     * @param route the route that decides them
+     * @param calls the number of calls
      * @param first the first of them
      */
     public record RefusedCalls(String reason, Optional<String> detail, Optional<String> route, long calls, FirstCall first) {}
@@ -399,7 +399,7 @@ public final class Questions {
      *
      * @param route the route, null for a scope without routes
      * @param scope the scope that allows it
-     * @param orbs what a call consumes, null if the policy doesn't state it
+     * @param orbs the orbs that a call consumes, null if the policy doesn't state it
      * @param reason the reason why it is allowed
      * @param location the rule's position in the file
      */
@@ -415,7 +415,7 @@ public final class Questions {
      *
      * @param policy its digest
      * @param name its name
-     * @param target how targets are read: {@code strict} or {@code encoded_params}
+     * @param target the accepted spellings of targets: {@code strict} or {@code encoded_params}
      * @param apis its apis, in the order of the file
      * @param headings scope groups without routes
      */
@@ -426,7 +426,7 @@ public final class Questions {
      *
      * @param name its name
      * @param token {@code user} if its scopes apply only to users' tokens
-     * @param organisation what happens to organisations' tokens then
+     * @param organisation {@code deny} or {@code allow_without_scope} for organisations' tokens in that case
      * @param scopes its scopes
      */
     public record TableApi(String name, Optional<String> token, Optional<String> organisation, List<TableScope> scopes) {}
@@ -435,8 +435,8 @@ public final class Questions {
      * A scope of an api.
      *
      * @param scope its name
-     * @param permits what it permits, in words
-     * @param orbs what it consumes, null if the policy doesn't state it
+     * @param permits the action that it permits, in words
+     * @param orbs the orbs that a call consumes, null if the policy doesn't state it
      * @param location its position in the file
      * @param routes its routes in this api
      */
@@ -448,7 +448,7 @@ public final class Questions {
      * @param route method and template
      * @param method its method
      * @param template_ its path
-     * @param orbs what it consumes
+     * @param orbs the orbs that a call consumes
      * @param location its position in the file
      */
     public record TableRoute(String route, String method, String template_, Orbs orbs, Position location) {}
@@ -461,23 +461,23 @@ public final class Questions {
     public record UnusedArguments(List<Request> calls) {}
 
     /**
-     * Answer of {@code unused}: how often each scope was carried and used.
+     * Answer of {@code unused}: how often tokens had each scope and used it.
      *
      * @param policy the policy's digest
-     * @param calls how many calls there were
-     * @param withoutToken how many of them had no token of a known kind
+     * @param calls the number of calls
+     * @param withoutToken the number of calls without a token of a known kind
      * @param unused the scopes that were never used
-     * @param scopes all carried scopes, unused scopes first
+     * @param scopes all scopes of the tokens, unused scopes first
      */
     public record Usage(String policy, long calls, long withoutToken, List<String> unused, List<ScopeUsage> scopes) {}
 
     /**
-     * A scope that tokens carried.
+     * A scope that tokens had.
      *
      * @param scope its name
-     * @param granted how many calls carried it
-     * @param used how many of them it allowed
-     * @param inPolicy whether the policy has it
+     * @param granted the number of calls whose token had it
+     * @param used the number of these calls that it allowed
+     * @param inPolicy whether the policy defines it
      * @param last the last call that it allowed
      */
     public record ScopeUsage(String scope, long granted, long used, boolean inPolicy, Optional<LastUse> last) {}
@@ -494,7 +494,7 @@ public final class Questions {
      * Arguments of {@code who}.
      *
      * @param method the call's method
-     * @param target the call's target, as it would come over the wire
+     * @param target the call's target, as a server would receive it over the wire
      * @param tokens the tokens
      */
     public record WhoArguments(String method, String target, List<NamedToken> tokens) {}
@@ -506,19 +506,19 @@ public final class Questions {
      * @param token the token, null for a call without one
      */
     public record NamedToken(@LeftOut String name, Optional<RequestToken> token) {
-        /** Makes it of what is required. */
+        /** Makes it from the required values. */
         public NamedToken(Optional<RequestToken> token) {
             this("", token);
         }
 
-        /** The same with this value. The name in the answer. By default its position, such as {@code line 2}. */
+        /** A copy with this value. The name in the answer. By default its position, such as {@code line 2}. */
         public NamedToken withName(String name) {
             return new NamedToken(name, token);
         }
     }
 
     /**
-     * Answer of {@code who}: what each token gets.
+     * Answer of {@code who}: the decision for each token.
      *
      * @param policy the policy's digest
      * @param method the call's method
@@ -528,7 +528,7 @@ public final class Questions {
     public record Callers(String policy, String method, String target, List<CallerDecision> tokens) {}
 
     /**
-     * What a token gets.
+     * The decision for a token.
      *
      * @param name its name
      * @param line its position, counted from 1

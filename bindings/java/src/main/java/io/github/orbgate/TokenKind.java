@@ -5,11 +5,11 @@ import java.util.Locale;
 /** The kind of a token. */
 public enum TokenKind {
     // cargo xtask codes: codes
-    /** Not known, or none of the others: denied as {@code invalid_token}. */
+    /** An unknown kind: denied as {@code invalid_token}. */
     UNKNOWN(Layout.TOKEN_KIND_UNKNOWN),
-    /** A user's. */
+    /** A user's token. */
     USER(Layout.TOKEN_KIND_USER),
-    /** An organisation's. */
+    /** An organisation's token. */
     ORGANISATION(Layout.TOKEN_KIND_ORGANISATION),
     // end of codes
     ;
