@@ -87,7 +87,7 @@ class Decisions {
    */
   constructor(key, words, start, length, decision) {
     if (key !== KEY) {
-      throw new TypeError("decisions are made by engine.decideBatch(…)");
+      throw new TypeError("create decisions with engine.decideBatch(…)");
     }
     // Not `#words`: fields that are declared first and set later take V8 longer to read than a row.
     this._words = words;

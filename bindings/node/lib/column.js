@@ -59,7 +59,7 @@ class Column {
   /** @param {readonly Text[]} texts */
   static from(texts) {
     if (!Array.isArray(texts)) {
-      throw new TypeError(`a column is made of an array of texts, not of ${typeName(texts)}`);
+      throw new TypeError(`a column needs an array of strings, not ${typeName(texts)}`);
     }
     const offsets = new Uint32Array(texts.length + 1);
     const data = laidOut(texts, offsets);
@@ -132,10 +132,10 @@ class Tokens {
    */
   constructor(key, tokens) {
     if (key !== KEY) {
-      throw new TypeError("tokens are laid out by Tokens.from(…)");
+      throw new TypeError("create tokens with Tokens.from(…)");
     }
     if (!Array.isArray(tokens)) {
-      throw new TypeError(`tokens are laid out from an array, not from ${typeName(tokens)}`);
+      throw new TypeError(`a column of tokens needs an array, not ${typeName(tokens)}`);
     }
     // A copy, and each value read once: a getter may give another the next time.
     const rows = Array.from(tokens);

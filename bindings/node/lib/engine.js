@@ -52,7 +52,7 @@ class Engine {
    */
   constructor(key, pointer, source) {
     if (key !== KEY) {
-      throw new TypeError("an engine is made by Engine.external(), Engine.fromYaml(…) or Engine.fromFile(…)");
+      throw new TypeError("create an engine with Engine.external(), Engine.fromYaml(…) or Engine.fromFile(…)");
     }
     this.#pointer = pointer;
     this.#source = source;
@@ -141,7 +141,7 @@ class Engine {
    */
   decideRoute(route, token, options) {
     if (typeof route?.high !== "bigint" || typeof route.low !== "bigint") {
-      throw new TypeError("a route id comes from engine.findRoute(…) or engine.routes");
+      throw new TypeError("get a route id from engine.findRoute(…) or engine.routes");
     }
     const [kind, scopes, flags] = [kindOf(token), scopesOf(token), flagsOfOptions(options)];
     return this.#decision(functions.decideRoute(

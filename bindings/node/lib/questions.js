@@ -92,7 +92,7 @@ function call({ exports }, name, input, values) {
   const bytes = typeof input === "string" ? encoder.encode(input) : input;
   const at = exports.orbgate_wasm_input(bytes.length) >>> 0;
   if (at === 0) {
-    throw new RangeError(`there is no room for ${bytes.length} bytes`);
+    throw new RangeError(`the module cannot allocate ${bytes.length} bytes`);
   }
   // The memory may have grown, and then an older view of it is empty.
   new Uint8Array(exports.memory.buffer).set(bytes, at);

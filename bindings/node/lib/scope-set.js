@@ -23,7 +23,7 @@ class ScopeSet {
    */
   constructor(key, pointer) {
     if (key !== KEY) {
-      throw new TypeError("a scope set is made by engine.scopeSet(…)");
+      throw new TypeError("create a scope set with engine.scopeSet(…)");
     }
     this.#pointer = pointer;
     freed.register(this, pointer, this);

@@ -84,7 +84,7 @@ function look() {
 function allocated(size) {
   const at = size < MOST ? run("orbgate_wasm_alloc", [size]) >>> 0 : 0;
   if (at === 0) {
-    throw new RangeError(`the library has no room for ${size} bytes`);
+    throw new RangeError(`the library cannot allocate ${size} bytes`);
   }
   return at;
 }

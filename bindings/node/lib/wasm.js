@@ -244,7 +244,7 @@ const ascii = (data, length) => decoder.decode(held.bytes.subarray(data, data + 
  */
 function load(module) {
   if (LOW !== 0) {
-    throw new Error("the library as WebAssembly needs a processor with the lower bytes first");
+    throw new Error("the WebAssembly library needs a little-endian processor");
   }
   held.code = module;
   return { struct, sizeof, offsetof, pointer, out, inout: out, func, HANDLE, FLEETING, TAKEN, hasFiles: false };

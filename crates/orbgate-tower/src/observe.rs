@@ -110,7 +110,7 @@ pub(crate) fn dispatched_otherwise(route: &str, matched: &str) {
         tracing::error!(
             route,
             matched,
-            "requests are refused: the router has taken a route that the policy lacks, or none"
+            "requests are denied: the router has chosen a route that the policy lacks, or none"
         );
     });
     let labels = [

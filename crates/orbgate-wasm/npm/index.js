@@ -58,7 +58,7 @@ export class Orbgate {
   #write(bytes) {
     const at = this.#exports.orbgate_wasm_input(bytes.length) >>> 0;
     if (at === 0) {
-      throw new RangeError(`the module has no room for ${bytes.length} bytes`);
+      throw new RangeError(`the module cannot allocate ${bytes.length} bytes`);
     }
     // The memory may have grown, and then an older view of it is empty.
     new Uint8Array(this.#exports.memory.buffer).set(bytes, at);

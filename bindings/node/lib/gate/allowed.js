@@ -65,10 +65,10 @@ function findAllowed(request) {
 function allowed(request) {
   const entry = entryOf(request);
   if (entry === undefined) {
-    throw new Error("no gate has let this request through: put the gate before this handler");
+    throw new Error("no gate has allowed this request: put the gate before this handler");
   }
   if (!entry.isSame()) {
-    throw new Error("the gate has let another request through: something inside the gate has changed the method or the path");
+    throw new Error("the gate has allowed another request than this: something inside the gate has changed the method or the path");
   }
   return entry.what;
 }

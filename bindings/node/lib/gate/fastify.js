@@ -56,7 +56,7 @@ function compared(handler) {
       return /** @type {any} */ (handler).apply(this, all);
     }
     if (reply === undefined) {
-      throw new Error("the gate has let another request through: a hook has changed the method or the path");
+      throw new Error("the gate has allowed another request than this: a hook has changed the method or the path");
     }
     return other.refuse(responseOf(reply));
   }
@@ -81,7 +81,7 @@ function fastify(gate, { check = true, compare = true } = {}) {
     const { server } = instance;
     const routes = applications.get(server);
     if (routes === undefined) {
-      return done(new Error("the application was made before `orbgate/gate` was loaded, so its routes are unknown: load it first"));
+      return done(new Error("the application was created before `orbgate/gate` was loaded, so its routes are unknown: load it first"));
     }
     // A server that listens at several addresses passes its upgrades to this one.
     if (!isGuarded(server)) {

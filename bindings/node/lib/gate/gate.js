@@ -107,11 +107,11 @@ class Gate {
         });
       }
       this.#policy.store(engine);
-      this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is in force: ${engine.digest}`);
+      this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is active: ${engine.digest}`);
       return engine;
     } catch (error) {
       const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
-      this.#observer.loaded(RESULTS[code] ?? NAMES.LOAD_REFUSED, `the policy stays as it was: ${message}`);
+      this.#observer.loaded(RESULTS[code] ?? NAMES.LOAD_REFUSED, `the previous policy stays active: ${message}`);
       throw error;
     }
   }

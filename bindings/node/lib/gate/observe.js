@@ -91,7 +91,7 @@ class Observer {
    */
   #misrouted(route, matched) {
     this.#counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
-    const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has taken \`${matched}\``;
+    const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has chosen \`${matched}\``;
     this.#once("requests are denied because the router disagrees with the policy", `\`${route}\`: ${taken}`);
   }
 

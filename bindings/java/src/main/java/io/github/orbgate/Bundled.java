@@ -32,7 +32,7 @@ final class Bundled {
             }
             byte[] bytes = library.readAllBytes();
             if (!digest(bytes).equals(listed(name))) {
-                throw new OrbgateException("the jar's library `" + name + "` is not the one that its list has: take the jar anew");
+                throw new OrbgateException("the jar's library `" + name + "` does not have the listed digest: download the jar again");
             }
             // Only its owner may enter it.
             Path folder = Files.createTempDirectory("orbgate-");

@@ -182,8 +182,8 @@ final class Core {
     static void check(int status) {
         switch (status) {
             case Layout.STATUS_OK -> {}
-            case Layout.STATUS_INVALID_ARGUMENT -> throw new OrbgateException("the library refused an argument");
-            case Layout.STATUS_PANIC -> throw new OrbgateException("the library caught an error of its own");
+            case Layout.STATUS_INVALID_ARGUMENT -> throw new OrbgateException("the library rejected an argument");
+            case Layout.STATUS_PANIC -> throw new OrbgateException("a bug in the library was caught: the call had no effect");
             default -> throw new OrbgateException("the library answered with status " + status);
         }
     }

@@ -63,7 +63,7 @@ final class Step {
                 case Layout.STEP_ANSWER -> answered(table, scratch, info);
                 case Layout.STEP_WAIT ->
                     new Step(pointer, scratch.bytes.getLong(info + Layout.StepInfo.UNTIL_MS), null, null, null);
-                default -> throw new OrbgateException("the library checks no signatures: take one with cryptography");
+                default -> throw new OrbgateException("the library cannot check signatures: use one with cryptography");
             };
         } finally {
             if (!isKept) {

@@ -74,7 +74,7 @@ public class GateAutoConfiguration {
             ObjectProvider<GateCounters> counters,
             Map<String, HttpClient> clients) {
         if (properties.tokens() == null) {
-            throw new IllegalStateException("`orbgate.tokens` does not say where the configuration of tokens is");
+            throw new IllegalStateException("`orbgate.tokens` must be the location of the token configuration");
         }
         Gate.Builder builder = read(properties.tokens(), tokens -> Gate.builder(policy, tokens));
         builder.challenge(new Challenge(
