@@ -31,7 +31,7 @@ export interface GateOptions {
   readonly resourceMetadata?: string;
   /** Every denial has the status 403, so that a caller cannot tell an unknown route from a missing scope. */
   readonly flat403?: boolean;
-  /** Ignores headers that override the method. Set it only if nothing behind the gate obeys such headers. */
+  /** Ignores headers that override the method. Only safe if nothing behind the gate follows such headers. */
   readonly ignoreMethodOverride?: boolean;
   /** Intervals and timeouts of key fetches; the defaults are those of the library. */
   readonly keys?: {
@@ -72,7 +72,7 @@ export interface GateOptions {
   readonly refuseWider?: boolean;
   /**
    * Logs why a call is denied: the answer of `engine.explain` as a line of JSON, without the query, or only the decision if a header or the
-   * query causes the denial. It costs time for each denial. The caller gets nothing of it.
+   * query causes the denial. It costs time for each denial. Responses don't contain it.
    */
   readonly debug?: boolean;
   /** The default is `console`. */
@@ -181,7 +181,7 @@ export class Gate implements Disposable {
   readonly policy: Handle;
   /**
    * Loads a new version of the policy file for all later requests. Throws a `PolicyError` if it has errors or lacks the
-   * end marker, for example because it is only partly written; the previous policy stays in force. The secrets for opaque
+   * end marker, for example because it is only partly written; the previous policy stays active. The secrets for opaque
    * tokens are read again; it throws if one can't be read, and then all of them and the policy stay as they were.
    */
   reload(file: Text | FileUrl): Engine;
@@ -217,7 +217,7 @@ export class Allowed {
  */
 export function allowed(request: object): Allowed;
 
-/** Like `allowed`, but `undefined` where that throws: for code that also runs without a gate. */
+/** Like `allowed`, but returns `undefined` instead of throwing, for code that also runs without a gate. */
 export function findAllowed(request: object): Allowed | undefined;
 
 /** The properties of a `node:http` request that the gate reads. */

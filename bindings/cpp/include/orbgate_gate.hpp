@@ -258,7 +258,7 @@ struct GateOptions {
     bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the method that it asks about is declared
     bool refuse_wider = false;              // `Gate::reload` fails for a policy that allows more than the active one, or for fewer orbs
     // Receives a line of JSON for each denial, which explains it: method, path without the query, and the answer of `explain`, or only the
-    // decision if a header or the query causes the denial. It costs time for each denial, and the caller gets nothing of it. An exception
+    // decision if a header or the query causes the denial. It costs time for each denial, and responses don't contain it. An exception
     // changes no answer.
     std::function<void(std::string_view)> debug;
     OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface

@@ -6,10 +6,10 @@ import (
 )
 
 // Ask answers a question about the policy: check, diff, explain, lint, needs, reach, table, unused or who. Arguments and answer are JSON;
-// the answer is what `orbgate QUESTION --json` prints. Each question also has a method with types, such as [Engine.Explain].
+// the answer is the JSON that `orbgate QUESTION --json` prints. Each question also has a method with types, such as [Engine.Explain].
 //
 // The error is an [*Error]: [ErrNotFound] for an unknown question, [ErrInvalidPolicy] if diff gets a policy with errors, and otherwise
-// it says what is wrong with the arguments. Over WebAssembly, the first question compiles a second module.
+// its message states what is wrong with the arguments. Over WebAssembly, the first question compiles a second module.
 func (e *Engine) Ask(question, arguments string) (string, error) {
 	p := e.current()
 	lane := p.enter()

@@ -40,6 +40,6 @@ names! {
     LOAD_REFUSED = "refused";
     /// A result: the file has no end marker.
     LOAD_UNFINISHED = "unfinished";
-    /// It allows more than the policy in force, and the settings refuse that.
+    /// A result: the policy allows more than the active one, and the settings reject that.
     LOAD_WIDER = "wider";
 }

@@ -208,7 +208,7 @@ impl<V, W> GateLayer<V, W> {
 
     /// Logs why a call is denied: an event `a call is denied` of level `INFO` with the method, the path without the query,
     /// and the JSON of `orbgate explain`, or only the decision if a header or the query causes the denial. It never
-    /// contains the token. It costs time for each denial, linear in the number of routes, and callers get nothing of it.
+    /// contains the token. It costs time for each denial, linear in the number of routes, and responses don't contain it.
     #[must_use]
     pub fn debug(self) -> Self {
         self.with(|settings| settings.debug = true)

@@ -2,25 +2,25 @@ import type { LintFinding, PolicyDiagnostic, Questions } from "./questions.js";
 
 export type * from "./questions.js";
 
-/** Why a call has no answer. A trap of the module is a `WebAssembly.RuntimeError`, after which its `Orbgate` is good for nothing. */
+/** A failed call. If the module traps, the error is a `WebAssembly.RuntimeError` instead, and its `Orbgate` can't be used any more. */
 export class OrbgateError extends Error {
   readonly status: "invalid_argument" | "invalid_policy" | "not_found";
-  /** The errors of a policy. */
+  /** The errors of an invalid policy, in the order of the file. */
   readonly diagnostics: readonly PolicyDiagnostic[];
 }
 
-/** An instance of the module. It takes one call at a time. */
+/** An instance of the module. It handles one call at a time. */
 export class Orbgate {
   /** Compile `orbgate_wasm.wasm` with `WebAssembly.compile`. */
   constructor(module: WebAssembly.Module);
   about(): About;
-  /** The bytes of its memory, which never shrinks. */
+  /** The size of its memory in bytes. It never shrinks. */
   readonly size: number;
-  /** Makes an engine from the text of a policy file. Throws an `OrbgateError` that names every error. */
+  /** Makes an engine from the contents of a policy file. Throws an `OrbgateError` that lists every error. */
   load(policy: string): Engine;
   /**
-   * The fixes for a policy's lint findings, of which at most 8 get one. Each is tested: the policy remains valid and no longer has the
-   * finding. Takes as long as `lint` for each. Throws an `OrbgateError` if the policy has errors.
+   * Fixes for a policy's lint findings, at most 8. Each is tested: with it, the policy remains valid and no longer has the finding.
+   * Each fix takes as long as `lint`. Throws an `OrbgateError` if the policy has errors.
    */
   fixes(policy: string): Fix[];
 }
@@ -34,7 +34,7 @@ export interface Fix {
   new: string;
 }
 
-/** The module's version, and what its codes mean, in words. */
+/** The module's version, and explanations of its codes. */
 export interface About {
   version: string;
   reasons: Record<string, string>;
@@ -44,13 +44,13 @@ export interface About {
   pages: { lint: string; codes: string };
 }
 
-/** A compiled policy. Its memory is the module's until `close()`. */
+/** A compiled policy. It takes memory of the module until `close()`. */
 export interface Engine {
   /** The policy's digest, `sha256:…`. */
   readonly policy: string;
-  /** Asks a question. Throws an `OrbgateError`. */
+  /** Answers a question about the policy. Throws an `OrbgateError` on failure. */
   ask<Q extends keyof Questions>(question: Q, ...given: Given<Questions[Q][0]>): Questions[Q][1];
-  /** The same in JSON, as `orbgate QUESTION --json` prints it. */
+  /** The same with JSON strings. Returns the JSON that `orbgate QUESTION --json` prints. */
   askJson(question: string, given?: string): string;
   close(): void;
 }

@@ -61,10 +61,10 @@ type Config struct {
 	// Flat403 denies every request with 403, so that callers can't distinguish an unknown route from a missing
 	// scope.
 	Flat403 bool
-	// RefuseWider makes [Gate.Reload] refuse a policy that allows more than the active one, or for fewer orbs.
+	// RefuseWider makes [Gate.Reload] reject a policy that allows more than the active one, or for fewer orbs.
 	RefuseWider bool
 	// Debug logs why a call is denied, at slog's debug level: the answer of [orbgate.Engine.Explain] without the query, or only the
-	// decision if a header or the query causes the denial. It costs time for each denial. The caller gets nothing of it.
+	// decision if a header or the query causes the denial. It costs time for each denial. Responses don't contain it.
 	Debug bool
 	// Logger logs failed fetches, and routers that disagree with the policy. The default is [slog.Default]. Logging never
 	// affects a result.
@@ -405,7 +405,7 @@ func (g *Gate) write(line string) {
 // doesn't report.
 func (g *Gate) misrouted(route, matched string) {
 	g.count(terms.MisroutedTotal, Label{terms.LabelRoute, route}, Label{terms.LabelMatched, matched})
-	g.once("requests are denied: the router has taken a route that the policy lacks, or none, or the path was rewritten before the gate", "route", route, "matched", matched)
+	g.once("requests are denied: the router has chosen a route that the policy lacks, or none, or the path was rewritten before the gate", "route", route, "matched", matched)
 }
 
 func (g *Gate) count(counter string, labels ...Label) {
@@ -446,10 +446,10 @@ func (g *Gate) Reload(path string) error {
 	engine.Close()
 	g.count(terms.PolicyLoadsTotal, Label{terms.LabelResult, result})
 	if err != nil {
-		g.config.Logger.Error("the policy stays as it was", "error", err)
+		g.config.Logger.Error("the previous policy stays active", "error", err)
 		return fmt.Errorf("gate: %w", err)
 	}
-	g.config.Logger.Info("a policy is in force", "path", path)
+	g.config.Logger.Info("a policy is active", "path", path)
 	return nil
 }
 

@@ -128,7 +128,7 @@ public final class Gate implements Guard, AutoCloseable {
         } catch (IllegalStateException closed) {
             return seen(Answer.denied());
         } catch (OrbgateException | ArithmeticException failed) {
-            LOGGER.log(Level.ERROR, "a request is refused, because the gate cannot answer", failed);
+            LOGGER.log(Level.ERROR, "a request is denied, because the gate cannot decide it", failed);
             return seen(Answer.denied());
         }
         if (!counts.test(step.answer)) {
@@ -199,15 +199,15 @@ public final class Gate implements Guard, AutoCloseable {
         if (!saidMisrouted.getAndSet(true)) {
             LOGGER.log(
                     Level.ERROR,
-                    () -> "requests are refused: the router has taken `" + step.misrouted
+                    () -> "requests are denied: the router has chosen `" + step.misrouted
                             + "`, and the policy allows another route");
         }
     }
 
     /**
      * Loads a new version of the policy from a file, for all later requests. The file must end with the end marker, so
-     * that a partly written file is never used. Without it, or with errors, the previous policy stays in force. With
-     * {@link Builder#refuseWider}, it also stays in force if the new one allows more. The secrets for opaque tokens are read again.
+     * that a partly written file is never used. Without it, or with errors, the previous policy stays active. With
+     * {@link Builder#refuseWider}, it also stays active if the new one allows more. The secrets for opaque tokens are read again.
      *
      * @throws ConfigurationException if a secret cannot be read, or if a path fits both a public route and a route of the policy
      * @throws OrbgateException if it allows more, and that is refused
@@ -239,7 +239,7 @@ public final class Gate implements Guard, AutoCloseable {
             }
             policy.store(next);
             result = Names.LOAD_LOADED;
-            LOGGER.log(Level.INFO, () -> "a policy is in force: " + next.digest());
+            LOGGER.log(Level.INFO, () -> "a policy is active: " + next.digest());
         } catch (IOException problem) {
             result = Names.LOAD_UNREADABLE;
             throw problem;
@@ -431,7 +431,7 @@ public final class Gate implements Guard, AutoCloseable {
             return this;
         }
 
-        /** Allows requests with a header that overrides the method, such as {@code X-HTTP-Method-Override}: only if nothing obeys it. */
+        /** Allows requests with a header that overrides the method, such as {@code X-HTTP-Method-Override}. Only safe if nothing follows it. */
         public Builder ignoreMethodOverride() {
             flags |= Layout.GATE_IGNORE_METHOD_OVERRIDE;
             return this;
@@ -482,7 +482,7 @@ public final class Gate implements Guard, AutoCloseable {
 
         /**
          * Logs why a call is denied: the answer of {@link Engine#explain} as a line of JSON, without the query, or only the decision if
-         * a header or the query causes the denial. It costs time for each denial. The caller gets nothing of it.
+         * a header or the query causes the denial. It costs time for each denial. Responses don't contain it.
          */
         public Builder debug() {
             debugs = true;

@@ -16,8 +16,8 @@ import java.util.Optional;
  * @param upgrade every value of {@code Upgrade}: a request that lists {@code h2c} is denied
  * @param origin every value of {@code Origin}
  * @param accessControlRequestMethod every value of {@code Access-Control-Request-Method}
- * @param matched the template that a router outside the gate has taken, with its prefix, and no text where that router does not
- *     say, as in a fallback; empty where no router is outside. With a router, a request that another route would allow is denied
+ * @param matched the template that a router outside the gate has chosen, with its prefix, or an empty string if the router exposes none,
+ *     as in a fallback; empty if no router is outside. An otherwise allowed request is denied if the router chose another route
  * @param bonus whether the request allows bonus orbs
  */
 public record GateRequest(

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What a policy says of its routes and scopes, in Java's memory: so decisions have words for as long as they are kept, even
- * after their engine is closed.
+ * The routes and scopes of a policy, in Java's memory, so that a decision's strings stay valid after its engine is
+ * closed.
  *
  * @param routes by number, from 1
  * @param scopes by number, from 1
@@ -19,27 +19,27 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
     static final Table NONE = new Table("", new Row[0], new Scope[0]);
 
     /**
-     * A route, with what decisions need of it.
+     * A route, with the data that decisions need.
      *
      * @param text {@code METHOD /template}
-     * @param amount what a decision's charge speaks of
+     * @param amount the amount in a decision's charge
      */
     record Row(Route route, String text, long amount) {}
 
     /**
      * A scope.
      *
-     * @param api the first by name, where several have it
+     * @param api the first by name, if several have it
      */
     record Scope(String name, String api, long amount) {}
 
-    /** Null where a decision has none. */
+    /** The route of a packed decision; null if it has none. */
     Row route(long packed) {
         int number = Layout.route(packed);
         return number == 0 ? null : routes[number - 1];
     }
 
-    /** Null where a decision has none. */
+    /** The scope of a packed decision; null if it has none. */
     Scope scope(long packed) {
         int number = Layout.scope(packed);
         return number == 0 ? null : scopes[number - 1];
@@ -68,7 +68,7 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
         return new Table(out.text(0), routes, scopes);
     }
 
-    /** A route from the library's struct. A template's methods, which are as in {@code GET, POST}, are kept once. */
+    /** A route from the library's struct. A template's methods, written {@code GET, POST}, are kept once. */
     private static Row row(NativeBuffer struct, Scope[] scopes, Map<String, List<String>> methods) {
         ByteBuffer fields = struct.bytes;
         String text = struct.text(Layout.Route.TEXT);
@@ -90,7 +90,7 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
         return new Row(route, text, amount);
     }
 
-    /** A charge from its bits. The amount counts only where they say that it is stated. */
+    /** A charge from its bits. The amount is meaningful only if a bit states that. */
     static Optional<Charge> charge(int bits, long amount) {
         if ((bits & Layout.CHARGE_STATED) == 0) {
             return Optional.empty();

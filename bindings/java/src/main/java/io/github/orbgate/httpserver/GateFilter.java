@@ -56,7 +56,7 @@ public final class GateFilter extends Filter {
      * {@code orbgate_misrouted_total}. The server does not start if a context has another filter before this one.
      *
      * @param server a server without contexts: create them with the returned server
-     * @throws IllegalStateException if it has a context for {@code /}, which it loses then; the JDK does not tell which others it has
+     * @throws IllegalStateException if it has a context for {@code /}, which is then removed; other contexts cannot be detected
      */
     public HttpServer protect(HttpServer server) {
         return new ProtectedServer(server, this);
@@ -122,8 +122,8 @@ public final class GateFilter extends Filter {
     /**
      * Information about the call that a handler serves.
      *
-     * @throws IllegalStateException if no gate has decided the request; it is answered with a 500 then, because the JDK's server would
-     *     close the connection without an answer
+     * @throws IllegalStateException if no gate has decided the request. The response is then a 500, because the JDK's server
+     *     would close the connection without a response
      */
     public static Call allowed(HttpExchange exchange) {
         return call(exchange).orElseThrow(() -> {
