@@ -103,8 +103,8 @@ enum class FetchFailure : std::uint32_t {
     bad_url = ORBGATE_FETCH_BAD_URL,
 };
 
-// Fetches. It runs in a separate thread: at most one per issuer, or 32 if the issuer's tokens are opaque. An exception
-// counts as `unreachable`.
+// Performs a fetch in a separate thread: at most one at a time per issuer, or 32 if the issuer's tokens are opaque. An
+// exception counts as `unreachable`.
 using Fetcher = std::function<std::variant<Response, FetchFailure>(const Fetch &)>;
 
 // Whether a complete body allows bonus orbs: a JSON object that contains `"allowBonusOrbsUse": true` once.
@@ -255,18 +255,18 @@ inline Result<RouteDifferences> check_routes(const Engine &engine, const std::ve
 // Options of a gate, with C++ types.
 struct GateOptions {
     std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
-    bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the method that it asks about is declared
+    bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the requested method is declared
     bool refuse_wider = false;              // `Gate::reload` fails for a policy that allows more than the active one, or for fewer orbs
     // Receives a line of JSON for each denial, which explains it: method, path without the query, and the answer of `explain`, or only the
     // decision if a header or the query causes the denial. It costs time for each denial, and responses don't contain it. An exception
-    // changes no answer.
+    // doesn't affect an answer.
     std::function<void(std::string_view)> debug;
     OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface
 };
 
 // The result of a reload.
 struct [[nodiscard]] Reloaded {
-    std::string_view result;    // `names::load_loaded`, or why not: the label of `names::policy_loads_total`
+    std::string_view result;    // `names::load_loaded`, or the reason for the failure: the label of `names::policy_loads_total`
     std::optional<Error> error; // none if the new policy is active
 
     explicit operator bool() const noexcept { return !error; }

@@ -389,7 +389,7 @@ orbgate::codes! {
         Cheaper: "cheaper", "a call consumes less";
         Costlier: "costlier", "a call consumes more";
         OtherCost: "other-cost", "what a call consumes differs, and an amount is not stated";
-        Removed: "removed", "the route or the scope that decided is gone";
+        Removed: "removed", "the new policy lacks the route or scope that decided";
     }
 }
 
@@ -397,7 +397,7 @@ impl Failing {
     /// The kinds that fail by default.
     pub const USUAL: &'static [Self] = &[Self::Wider, Self::Cheaper, Self::OtherCost];
 
-    /// The kind of this name.
+    /// The kind with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)

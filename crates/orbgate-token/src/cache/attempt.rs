@@ -105,9 +105,9 @@ pub(super) struct Flight {
     pub(super) until: Duration,
     pub(super) stage: Stage,
     pub(super) url: String,
-    /// Somebody fetches it.
+    /// Whether the host is fetching it.
     pub(super) taken: bool,
-    /// What it brings may be older than the keys that were forgotten.
+    /// Its result might be older than the keys that were forgotten.
     pub(super) discarded: bool,
 }
 

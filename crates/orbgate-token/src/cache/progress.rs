@@ -1,4 +1,4 @@
-//! What goes on with one issuer's keys: when an attempt begins and ends, and what it changes.
+//! Begins and ends the attempts to fetch an issuer's keys, and applies their results.
 
 use core::sync::atomic::Ordering;
 use core::time::Duration;
@@ -13,7 +13,7 @@ use super::when::{Cause, Due, Times};
 use super::{Asked, KeyCache, Phase};
 
 impl KeyCache {
-    /// Sees to it that an issuer's keys are current: `None` once they are, or cannot be.
+    /// Refreshes an issuer's keys: returns the attempt to wait for, or `None` if they are current or can't be refreshed.
     pub(super) fn refresh(&self, issuer: usize, asked: &mut Asked, now: Duration) -> Option<Wait> {
         let snapshot = self.snapshot.load();
         let seen = match asked.phase {
@@ -24,7 +24,7 @@ impl KeyCache {
         let cause = snapshot.cause(issuer);
         if matches!(asked.phase, Phase::Start) {
             let due = snapshot.due(issuer, now);
-            // The keys may be used, or the issuer fails: nobody waits for the attempt of another.
+            // The keys may be used, or the issuer fails, so no token waits for another token's attempt.
             if due != Due::Now || snapshot.is_failing(issuer) {
                 asked.phase = Phase::Current;
                 let mut schedule = (due != Due::Not).then(|| self.lock(issuer)).flatten()?;
@@ -43,7 +43,7 @@ impl KeyCache {
         wait
     }
 
-    /// What to wait for, unless the keys have changed since they were seen, or an attempt that began after the question is over.
+    /// The attempt to wait for, unless the keys have changed since they were seen, or an attempt that began after the question is over.
     /// Begins an attempt if none is under way.
     pub(super) fn since(
         &self,
@@ -150,7 +150,7 @@ impl KeyCache {
         Some(wait)
     }
 
-    /// The name of an attempt by its number among those of all issuers. The remainder is its issuer, so nobody searches for it.
+    /// The name of an attempt by its number among those of all issuers. The remainder is its issuer, so no search is needed.
     pub(super) fn id(&self, number: u64, issuer: usize) -> AttemptId {
         let number = number.saturating_mul(wide(self.schedules.len()));
         AttemptId(number.saturating_add(wide(issuer)))
@@ -162,7 +162,7 @@ impl KeyCache {
         usize::try_from(issuer).ok()
     }
 
-    /// Ends an attempt whose time is over, and of which nobody has reported anything.
+    /// Ends an attempt whose time is over without a report.
     pub(super) fn expire(&self, issuer: usize, schedule: &mut Schedule, now: Duration) {
         if schedule
             .flight
@@ -192,7 +192,7 @@ impl KeyCache {
         }
     }
 
-    /// What is known, without the keys of this issuer if they are too old to be used.
+    /// The current state, without the keys of this issuer if they are too old to be used.
     pub(super) fn usable(&self, issuer: usize, now: Duration) -> Arc<Snapshot> {
         self.drop_keys(issuer, |times| times.are_over(now));
         self.snapshot.load_full()
@@ -210,7 +210,7 @@ impl KeyCache {
         }
     }
 
-    /// Changes what is known.
+    /// Changes the current state.
     pub(super) fn change(&self, issuer: usize, change: impl Fn(&mut Snapshot, &str)) {
         let Some((_, name)) = self.verifier.named(issuer) else {
             return;

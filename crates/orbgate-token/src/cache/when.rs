@@ -73,11 +73,11 @@ impl Times {
 /// Why a fetch is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// There are no keys, so that every token of the issuer is refused.
+    /// There are no keys, so every token of the issuer is rejected.
     NoKeys,
     /// The keys are due.
     Due,
-    /// A token names a key that the issuer did not have; anybody can write such a token.
+    /// A token names a key that the issuer did not have; any client can write such a token.
     UnknownKey(Fingerprint),
 }
 

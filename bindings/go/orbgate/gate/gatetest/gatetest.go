@@ -1,4 +1,4 @@
-// Package gatetest has an issuer for tests of a service. Its tokens are real and pass real verification. It uses a new
+// Package gatetest provides an issuer for tests of a service. Its tokens are real and pass real verification. It uses a new
 // key each time, and issues a token to any client that requests one, so never use it in production.
 //
 //	issuer, err := gatetest.Start(0)

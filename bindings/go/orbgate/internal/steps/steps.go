@@ -1,17 +1,17 @@
-// Package steps is how package gate asks the engine, which is in package orbgate: what both know of it.
+// Package steps contains the types with which package gate uses the engine of package orbgate.
 package steps
 
-// Options are those of the C ABI: see OrbgateGateOptions.
+// Options are the options of a gate: see OrbgateGateOptions of the C ABI.
 type Options struct {
 	Flags, Challenge, Templates uint32
 	Realm, ResourceMetadata     string
 	Public                      []string
 	CorsPreflight               uint32
-	// In milliseconds; 0 is the default.
+	// Times are in milliseconds; 0 selects the default.
 	TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
 }
 
-// A Request is one as it came over the wire.
+// A Request is a request as received over the wire.
 type Request struct {
 	Method, Target                              string
 	Authorization, HeaderNames                  []string
@@ -20,7 +20,7 @@ type Request struct {
 	Template                                    string
 }
 
-// The numbers of the C ABI that are about gates.
+// The numbers of the C ABI for gates.
 const (
 	// cargo xtask codes: numbers
 	AllowBonusOrbs           = 1
@@ -51,20 +51,20 @@ const (
 	// end of numbers
 )
 
-// A Step is what comes of a question. A text that is not there is nil.
+// A Step is the next step of a request: its result, or work that the host must do first. An absent string is nil.
 type Step struct {
 	Kind    uint32
 	UntilMS uint64
-	// There may be something to fetch.
+	// Whether NextFetch might return a fetch.
 	MayFetch bool
 	// The signature to check.
 	Algorithm, Key     string
 	Message, Signature []byte
-	// The token, which begins with the message, for an engine that has no instructions for a hash: who checks the signature sets TokenHash
-	// to what the token's SHA-256 begins with. Nil where the engine hashes.
+	// The token, which begins with the message, if the engine lets the host hash it; otherwise nil. The code that checks the signature sets
+	// TokenHash to the first 8 bytes of the token's SHA-256 hash.
 	Token     []byte
 	TokenHash uint64
-	// The answer: Decision is an orbgate.Decision, made of Packed.
+	// The result. Decision is an orbgate.Decision, unpacked from Packed.
 	Packed                   uint64
 	Decision                 any
 	HTTPStatus               int
@@ -78,11 +78,11 @@ type Step struct {
 	Subject, Client, ID, Act string
 	Fingerprint              string
 	ExpiresMS                uint64
-	// What the engine has of it; gone with the next call that it is given to.
+	// The engine's part of the step, which the next call with the step consumes.
 	Held any
 }
 
-// A Fetch is a URL to fetch: with GET, or with POST if it has a Body, a question about a token. Body and Authorization are secret.
+// A Fetch is a URL to fetch with GET, or with POST if it has a Body, which is a question about a token. Body and Authorization are secret.
 type Fetch struct {
 	URL                 string
 	Attempt             uint64
@@ -91,7 +91,7 @@ type Fetch struct {
 	Body, Authorization string
 }
 
-// An Issuer is how the keys of one are.
+// An Issuer is the status of an issuer's keys.
 type Issuer struct {
 	Name, Failure, Warnings string
 	Keys                    int
@@ -105,15 +105,15 @@ type Difference struct {
 	Route, DecidedAs string
 }
 
-// A Gate is one of the library. An engine is an *orbgate.Engine. No method waits for I/O.
+// A Gate is a gate of the library. Each engine is an *orbgate.Engine. Methods never wait for I/O.
 type Gate interface {
 	Ask(engine any, request *Request, unixMS, monotonicMS uint64) (*Step, error)
-	// Both take the step.
+	// Resume and Checked consume the step.
 	Resume(engine any, step *Step, unixMS, monotonicMS uint64) (*Step, error)
 	Checked(engine any, step *Step, isRight bool, unixMS, monotonicMS uint64) (*Step, error)
 	Drop(step *Step)
 	IsOver(step *Step, monotonicMS uint64) bool
-	// Nil where there is nothing to fetch.
+	// NextFetch returns the next fetch; nil if there is none.
 	NextFetch(monotonicMS uint64) *Fetch
 	Fetched(attempt uint64, status int, cacheControl string, body []byte, monotonicMS uint64) *Fetch
 	FetchFailed(attempt uint64, failure uint32, monotonicMS uint64)
@@ -124,7 +124,7 @@ type Gate interface {
 	ReadSecrets() error
 	Status() []Issuer
 	AllowsBonusOrbs(body []byte) bool
-	// CheckEngine fails if a path fits both a public route and a route of the engine's policy.
+	// CheckEngine fails if a path matches both a public route and a route of the engine's policy.
 	CheckEngine(engine any) error
 	// CheckWider fails if a request is public with the next engine and not with the active one.
 	CheckWider(active, next any) error
@@ -136,5 +136,5 @@ type Gate interface {
 // New makes a gate; package orbgate sets it.
 var New func(tokens string, options *Options) (Gate, error)
 
-// ReadRegular reads a configuration, a regular file, no further than one byte more than it may have; package orbgate sets it.
+// ReadRegular reads a configuration from a regular file, up to one byte above the maximum size; package orbgate sets it.
 var ReadRegular func(path string) ([]byte, error)
