@@ -33,17 +33,25 @@ export interface GateOptions {
   readonly flat403?: boolean;
   /** Ignores headers that override the method. Only safe if nothing behind the gate follows such headers. */
   readonly ignoreMethodOverride?: boolean;
-  /** Intervals and timeouts of key fetches; the defaults are those of the library. */
+  /** Intervals and time limits of key fetches. */
   readonly keys?: {
+    /** How long keys are fresh if the issuer sends no usable `Cache-Control`. The default is 600,000. */
     readonly ttlMs?: number;
+    /** The shortest time that an issuer can set. The default is 60,000. */
     readonly ttlMinMs?: number;
+    /** The longest time that an issuer can set. The default is 3,600,000. */
     readonly ttlMaxMs?: number;
+    /** The part of that time after which a token starts a fetch without waiting for it. The default is 80. */
     readonly aheadPercent?: number;
-    /** With 0, keys are never used after they expire. */
+    /** How long stale keys are used if new ones cannot be fetched. The default is 3,600,000. With 0, they are never used. */
     readonly maxStaleMs?: number;
+    /** The time between two attempts. The default is 30,000. */
     readonly cooldownMs?: number;
+    /** How many attempts tokens with unknown keys can start at once, and again in every cooldown. The default is 4. */
     readonly burst?: number;
+    /** The time between two attempts while there are no keys. The default is 1,000. */
     readonly retryMs?: number;
+    /** The time limit for one attempt. The default is 5,000. */
     readonly timeoutMs?: number;
   };
   /** Fetches keys and asks about opaque tokens, for example through a proxy. */
@@ -107,13 +115,17 @@ export interface VerifiedToken {
   /** Separated by single spaces. */
   readonly scopes: string;
   readonly issuer: string;
+  /** `sub`; usually the client for an organisation's token. */
   readonly subject: string | null;
+  /** The client that the token was issued to. */
   readonly client: string | null;
+  /** The party that acts for the subject (`act`); for audits only. */
   readonly actor: string | null;
+  /** `jti`. */
   readonly id: string | null;
   /** Identifies the token in logs without revealing it: 16 hexadecimal digits. */
   readonly fingerprint: string;
-  /** Milliseconds since 1970. */
+  /** When the token expires, in milliseconds since 1970. */
   readonly expiresMs: number;
 }
 
@@ -136,16 +148,16 @@ export interface Answer {
   readonly preflight: boolean;
 }
 
-/** State of an issuer's keys. */
+/** The state of an issuer's keys. */
 export interface IssuerStatus {
   readonly issuer: string;
-  /** With 0, every token of the issuer is rejected, unless its tokens are `opaque`. */
+  /** The number of usable keys. With 0, every token of the issuer is rejected, unless its tokens are `opaque`. */
   readonly keyCount: number;
   /** An introspection endpoint is asked about its tokens. */
   readonly opaque: boolean;
-  /** Time since the keys were fetched. */
+  /** The time since the keys were fetched; `null` if there are none. */
   readonly ageMs: number | null;
-  /** Why the last attempt failed. */
+  /** Why the last attempt failed; `null` if it succeeded. */
   readonly failure: string | null;
   /** The keys that were left out, with reasons. */
   readonly warnings: readonly string[];
