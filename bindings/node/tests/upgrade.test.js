@@ -277,6 +277,20 @@ test("Fastify guards its server: with @fastify/websocket, and with ws beside it"
   assert.equal((await ask(port, "GET", "/api/v1/external/account", bearer("read:account"))).status, 200);
 });
 
+test("a server of WebSockets with a path opens none for another allowed route", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const server = guard(gate, http.createServer(listener(gate, onOrbs)));
+  const port = await listening(context, server);
+  const sockets = new WebSocketServer({ server, path: ORBS });
+  context.after(() => void sockets.close());
+  const account = bearer("read:account");
+  // The gate allows this handshake, and only the path keeps it from a service that needs another scope.
+  assert.equal((await ask(port, "GET", "/api/v1/external/account", account)).status, 200);
+  assert.equal(await shake(port, account, "/api/v1/external/account"), 400);
+  assert.equal(await shake(port, account), 403);
+  assert.equal(await shake(port, bearer("read:orbs")), 101);
+});
+
 test("Fastify keeps a guard that its server has, of a gate with another policy", async (context) => {
   const { gate, bearer } = await gated(context);
   const { gate: other } = await gated(context, Engine.fromYaml("orbgate: 1\napis: { a: { base_path: /a, scopes: { s: { orbs: false, routes: [GET /b] } } } }"));
