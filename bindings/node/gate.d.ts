@@ -219,8 +219,8 @@ export class Allowed {
   readonly decision: Allow;
   /** `null` for a public route, even if the request has a token. */
   readonly token: VerifiedToken | null;
-  /** The charge of the call. The body of the request may allow bonus orbs. */
-  charge(body: Text): Charge | null;
+  /** The charge of the call. If you pass the request's raw body, also whether the call may use bonus orbs. */
+  charge(body?: Text): Charge | null;
 }
 
 /**

@@ -25,10 +25,10 @@ test("a service of node:http is told what its gate knows", async (context) => {
   const port = await served(context, listener(gate, (request, response) => {
     const known = allowed(request);
     const bonus = known.charge('{"allowBonusOrbsUse": true}');
-    response.end(JSON.stringify([known.decision.route, known.token?.subject, known.charge("{}")?.bonusAllowed, bonus?.bonusAllowed]));
+    response.end(JSON.stringify([known.decision.route, known.token?.subject, known.charge("{}")?.bonusAllowed, bonus?.bonusAllowed, known.charge()?.bonusAllowed]));
   }));
   const answer = await ask(port, "POST", RUN, bearer("write:voxies"));
-  assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, [`POST ${RUN}`, "ada", false, true]]);
+  assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, [`POST ${RUN}`, "ada", false, true, false]]);
   const denied = await ask(port, "POST", RUN, bearer("read:voxies"));
   assert.deepEqual([denied.status, denied.body, denied.headers["content-length"], denied.headers["content-type"]], [403, "", "0", undefined]);
 });

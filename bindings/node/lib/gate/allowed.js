@@ -33,8 +33,8 @@ class Allowed {
     Object.freeze(this);
   }
 
-  /** @param {import("../../index.js").Text} body */
-  charge(body) {
+  /** @param {import("../../index.js").Text} [body] */
+  charge(body = "") {
     const allows = [0];
     check(gates.allowsBonusOrbs(body, lengthOf(body), allows), "cannot read a body");
     const { method, target } = this.#question;
