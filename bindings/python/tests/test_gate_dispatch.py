@@ -384,6 +384,12 @@ def test_health_checks_documentation_and_preflights_of_fastapi_need_no_token() -
     closed = World(Policy.from_yaml(USERS))
     with pytest.raises(RoutesDiffer, match="GET /healthz"):
         protect(application(), closed.gate)
+    # The error of another route doesn't call the documentation's pages unserved.
+    app = application()
+    app.get("/more")(lambda: "")
+    with pytest.raises(RoutesDiffer) as raised:
+        protect(app, World(Policy.from_yaml(USERS), public=[*PUBLIC, "GET /lacking"]).gate)
+    assert (raised.value.undeclared, raised.value.unserved) == ([("GET /more", None)], ["GET /lacking"])
 
 
 @pytest.mark.parametrize("name", REWRITES)
