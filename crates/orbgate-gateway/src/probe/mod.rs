@@ -29,6 +29,8 @@ struct Probe<'p> {
     public: Option<&'p PublicRoutes>,
     promises: &'p Promises,
     token: &'p str,
+    /// The status of the last response.
+    status: Option<u16>,
     findings: BTreeSet<String>,
 }
 
@@ -59,6 +61,7 @@ pub fn probe(
         public: state.config.policy.public.as_deref(),
         promises: &state.config.promises,
         token,
+        status: None,
         findings: BTreeSet::new(),
     };
     probe.everything();
@@ -77,6 +80,10 @@ impl Probe<'_> {
             let arrives = self.send(method, &target, true, &[]);
             if self.send(method, &target, false, &[]) {
                 self.find(&format!("{method} {target} arrives without a token"));
+            } else if let Some(status) = self.status.filter(|status| !is_denial(*status)) {
+                self.find(&format!(
+                    "{method} {target} is answered with {status} without a token, and does not arrive: another backend or the proxy itself answers"
+                ));
             }
             if arrives { &mut open } else { &mut closed }.push((method, target));
         }
@@ -193,9 +200,13 @@ impl Probe<'_> {
         for (name, value) in headers {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
-        if let Err(error) = exchange(self.proxy, (request + "\r\n").as_bytes()) {
-            self.find(&format!("the proxy does not answer: {error}"));
-        }
+        self.status = match exchange(self.proxy, (request + "\r\n").as_bytes()) {
+            Ok(status) => status,
+            Err(error) => {
+                self.find(&format!("the proxy does not answer: {error}"));
+                None
+            }
+        };
         let sent = match headers {
             [] => format!("{method} {target}"),
             [(name, value), ..] => format!("{method} {target} with {name}: {value}"),
@@ -280,6 +291,11 @@ impl Probe<'_> {
     fn find(&mut self, finding: &str) {
         self.findings.insert(finding.to_owned());
     }
+}
+
+/// Whether a response can be a denial. Denials are never redirects, and nothing that a client does causes a 5xx.
+fn is_denial(status: u16) -> bool {
+    (400..500).contains(&status)
 }
 
 /// How a backend could misread the headers of an allowed request: as another protocol, or as another call.

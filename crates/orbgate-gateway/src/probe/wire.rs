@@ -29,14 +29,16 @@ pub(super) fn reachable(proxy: SocketAddr) -> io::Result<()> {
     TcpStream::connect_timeout(&proxy, PATIENCE).map(drop)
 }
 
-/// Sends a request, and waits for the headers of the response.
-pub(super) fn exchange(proxy: SocketAddr, request: &[u8]) -> io::Result<()> {
+/// Sends a request, waits for the headers of the response, and returns its status, if there is one.
+pub(super) fn exchange(proxy: SocketAddr, request: &[u8]) -> io::Result<Option<u16>> {
     let mut stream = TcpStream::connect_timeout(&proxy, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     // A proxy that rejects a request might close the connection before it has read everything.
     let _ = stream.write_all(request);
-    let _ = head(&stream);
-    Ok(())
+    let head = head(&stream).unwrap_or_default();
+    let line = str::from_utf8(&head).unwrap_or_default();
+    let status = line.split(' ').nth(1);
+    Ok(status.and_then(|status| status.parse().ok()))
 }
 
 /// Sends bytes, and waits a short time until nothing more arrives.

@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::thread;
 
-use self::proxy::{Mistake, asks, none, sends, unasked};
+use self::proxy::{Mistake, answers, asks, none, sends, unasked};
 use crate::support::wire::first;
 use crate::support::{Gateway, Issuer, PROMISED, folder, free_port};
 
@@ -155,6 +155,25 @@ fn a_location_that_asks_nothing_is_found() {
     let mut expected = each(["GET /v1/b"], MISSING);
     expected.insert("GET /v1/b arrives without a token".to_owned());
     assert_eq!(bench.probe(open), expected);
+}
+
+/// The probe takes the place of one backend. Another one, which answers or is stopped, shows by its status.
+#[test]
+fn a_route_of_another_backend_that_needs_no_token_is_found() {
+    let bench = Bench::start("probe-another-backend");
+    for status in [200, 302, 502] {
+        let found = bench.probe(answers(move |it| {
+            (it.target == "/v1/b" && !it.has_token()).then_some(status)
+        }));
+        let finding = format!(
+            "GET /v1/b is answered with {status} without a token, and does not arrive: another backend or the proxy itself answers"
+        );
+        assert_eq!(found, BTreeSet::from([finding]));
+    }
+    for status in [400, 401, 403, 404] {
+        let denied = answers(move |it| (it.target == "/v1/b").then_some(status));
+        assert_eq!(bench.probe(denied), BTreeSet::new(), "{status}");
+    }
 }
 
 #[test]

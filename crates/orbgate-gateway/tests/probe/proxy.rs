@@ -60,6 +60,7 @@ impl Message {
 
 type Edit = Box<dyn Fn(&mut Message) + Send>;
 type Change = Box<dyn Fn(&Message, &mut Message) + Send>;
+type Status = Box<dyn Fn(&Message) -> Option<u16> + Send>;
 type Test = Box<dyn Fn(&Message) -> bool + Send>;
 
 /// What a proxy does otherwise than it should.
@@ -68,6 +69,8 @@ pub(super) struct Mistake {
     pub(super) asks: Edit,
     /// Whether a request is sent without a question.
     pub(super) unasked: Test,
+    /// The status with which it answers a request itself, without a question.
+    pub(super) answers: Status,
     /// Changes what the backend gets of the client's request.
     pub(super) sends: Change,
     /// Whether a request with `CONNECT` gets a tunnel to the backend.
@@ -79,6 +82,7 @@ pub(super) fn none() -> Mistake {
     Mistake {
         asks: Box::new(|_| {}),
         unasked: Box::new(|_| false),
+        answers: Box::new(|_| None),
         sends: Box::new(|_, _| {}),
         tunnels: Box::new(|_| false),
     }
@@ -98,6 +102,13 @@ pub(super) fn unasked(unasked: impl Fn(&Message) -> bool + Send + 'static) -> Mi
     }
 }
 
+pub(super) fn answers(answers: impl Fn(&Message) -> Option<u16> + Send + 'static) -> Mistake {
+    Mistake {
+        answers: Box::new(answers),
+        ..none()
+    }
+}
+
 pub(super) fn sends(sends: impl Fn(&Message, &mut Message) + Send + 'static) -> Mistake {
     Mistake {
         sends: Box::new(sends),
@@ -110,6 +121,9 @@ impl Mistake {
         let request = Message::read(&mut client);
         if request.method == "CONNECT" && (self.tunnels)(&request) {
             return tunnel(client, backend);
+        }
+        if let Some(status) = (self.answers)(&request) {
+            return answer(&mut client, status);
         }
         let mut question = request.clone();
         (self.asks)(&mut question);
@@ -132,9 +146,13 @@ impl Mistake {
         } else {
             decided.status
         };
-        let line = format!("HTTP/1.1 {said} A\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        let _ = client.write_all(line.as_bytes());
+        answer(&mut client, said);
     }
+}
+
+fn answer(client: &mut TcpStream, status: u16) {
+    let line = format!("HTTP/1.1 {status} A\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let _ = client.write_all(line.as_bytes());
 }
 
 /// What a backend gets, with the promised headers of an allow.
