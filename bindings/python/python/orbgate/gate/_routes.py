@@ -54,6 +54,27 @@ class _Compared:
         return _taken(self.router.routes, {**scope}, prefix, found)
 
 
+class _Same:
+    """Replaces the endpoint inside a route's own middlewares, which run after the comparison and might rewrite the
+    request.
+    """
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: _Scope, receive: Any, send: Send) -> None:
+        found = scope.get("orbgate")
+        if not isinstance(found, Allowed):
+            raise RuntimeError("this route is protected, but the gate hasn't decided this request: has a middleware of the route replaced the scope?")
+        method, path = scope.get("method", "GET"), scope["path"]
+        if not found._is_for(method, path):
+            answer = found.compare(method, path, "")
+            await deny(answer, answer.status, scope["type"], send)
+            return
+        found._note()
+        await self.app(scope, receive, send)
+
+
 def find(app: Any) -> tuple[Any, Any]:
     """The Starlette or FastAPI application inside these middlewares, and its router. For a bare router, the router
     twice; for anything else, None twice.
@@ -80,6 +101,24 @@ def guard(router: Any) -> None:
     setattr(holder, name, _Compared(router, app))
 
 
+def _guard_endpoint(route: Any) -> bool:
+    """Makes a route with middlewares of its own compare again inside them. Whether it does: other routes needn't."""
+    holder, app = route, getattr(route, "app", None)
+    while app is not None and app is not route.endpoint:
+        if isinstance(app, _Same):
+            return True
+        if not hasattr(app, "app"):
+            # How Starlette and FastAPI call a function.
+            if getattr(app, "__module__", "").split(".")[0] not in ("starlette", "fastapi"):
+                raise RuntimeError(f"{app!r} hides the endpoint of {route!r}: give this middleware an attribute `app`, or add it to the application")
+            break
+        holder, app = app, app.app
+    if holder is route or app is None:
+        return False
+    holder.app = _Same(app)
+    return True
+
+
 _UNKNOWN = "", False, True
 
 
@@ -101,7 +140,9 @@ def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) ->
         is_endpoint = hasattr(route, "endpoint")
         _, inner = find(getattr(route, "_base_app", getattr(route, "app", None)))
         if inner is None:
-            return (template, found._answer.preflight and _is_for_options(route), True) if is_endpoint else _UNKNOWN
+            if not is_endpoint:
+                return _UNKNOWN
+            return template, found._answer.preflight and _is_for_options(route), not _guard_endpoint(route)
         guard(inner)
         scope = {**scope, **child}
         prefix = prefix if is_endpoint else template

@@ -18,7 +18,7 @@ def protect(app: Any, gate: Gate, *, root_path: str = "") -> None:
 
     Call it after adding all routes. Raises `RoutesDiffer` if the application has a route that the policy lacks.
     Routes that are added later are compared when the server starts. After that, a router, even a mounted or included
-    one, runs only the decided route, whatever a middleware has rewritten. FastAPI's documentation shows which scope
+    one, runs only the decided route, whatever a middleware has rewritten, even a route's own. FastAPI's documentation shows which scope
     each route needs.
 
     `root_path` is the server's, such as uvicorn's `--root-path`, if the policy's templates begin with it.
