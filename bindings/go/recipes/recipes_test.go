@@ -134,7 +134,11 @@ func TestAPreflightReachesNoHandlerForAllMethods(t *testing.T) {
 	} {
 		protect, authorization := shopGate(t, gate.Braces, true)
 		handler := service(protect)
-		send := func(method, authorization string) int {
+		// A pattern of a mux around the router says nothing about the router's handlers.
+		within := http.NewServeMux()
+		within.Handle("GET /", handler)
+		within.Handle("OPTIONS /", handler)
+		send := func(handler http.Handler, method, authorization string) int {
 			request := httptest.NewRequest(method, "/orders", nil)
 			request.Header.Set("Origin", "https://a.example")
 			request.Header.Set("Access-Control-Request-Method", http.MethodGet)
@@ -145,8 +149,10 @@ func TestAPreflightReachesNoHandlerForAllMethods(t *testing.T) {
 			handler.ServeHTTP(response, request)
 			return response.Code
 		}
-		if allowed, preflight := send(http.MethodGet, authorization), send(http.MethodOptions, ""); allowed != 200 || preflight != 401 {
-			t.Errorf("%s: %d %d", name, allowed, preflight)
+		for _, handler := range []http.Handler{handler, within} {
+			if allowed, preflight := send(handler, http.MethodGet, authorization), send(handler, http.MethodOptions, ""); allowed != 200 || preflight != 401 {
+				t.Errorf("%s: %d %d", name, allowed, preflight)
+			}
 		}
 	}
 }

@@ -103,8 +103,9 @@ func (g *Gate) routed(r *http.Request, template, pattern string) Request {
 	if !request.Routed {
 		request.Routed, request.Template = true, template
 	}
-	if !hasMethod(pattern) {
-		// A preflight must not run a handler for every method.
+	if !hasMethod(pattern) || templateOf(pattern, r.Method) != template {
+		// A preflight must not run a handler for every method. A mux's pattern that isn't the template is that of a mux around
+		// the router, and says nothing about the handler.
 		request.Origin = nil
 	}
 	return request
