@@ -164,6 +164,7 @@ test("a handler of Hono with `next` answers at the decided route only", async (c
   const legacy = new Hono().get("/export", (/** @type {any} */ c) => c.text("export")).get("/secret", (/** @type {any} */ c) => c.text("secret"));
   const withNext = async (/** @type {any} */ c, /** @type {any} */ _next) => c.text("with next");
   const goOn = async (/** @type {any} */ _, /** @type {() => Promise<void>} */ next) => next();
+  const seemsToAnswer = (/** @type {[any, () => Promise<void>]} */ ...all) => goOn(...all);
   const order = (/** @type {any} */ c) => c.text("order");
   /** @type {[string, (app: any) => unknown, number][]} */
   const table = [
@@ -188,6 +189,10 @@ test("a handler of Hono with `next` answers at the decided route only", async (c
     const effect = status === 200 ? "allow" : "deny";
     assert.deepEqual([name, audited(lines), effects(counted)[0]?.split(" ")[0]], [name, [effect], effect]);
   }
+  // A function that only seems to answer goes on: an allow is noted, and then the denial.
+  const passing = new Hono().use(hono(gate)).use("/orders/:id", seemsToAnswer).get("/orders/export", () => assert.fail("reached"));
+  assert.equal((await passing.request("/orders/export", { headers: bearer("read") })).status, 404);
+  assert.deepEqual(audited(lines), ["allow", "deny"]);
   const bundled = await require("esbuild").build({
     stdin: { contents: 'export { Hono } from "hono"; export { mount } from "hono/mount";', resolveDir: __dirname }, bundle: true, minify: true, format: "esm", write: false,
   });

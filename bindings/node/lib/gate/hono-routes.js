@@ -7,7 +7,7 @@ const { isGate } = require("./seen.js");
 /** The handler itself: a mounted application with an `onError` of its own wraps it. @type {(handler: Route["handler"]) => Function} */
 const unwrapped = (handler) => (handler.__COMPOSED_HANDLER === undefined ? handler : unwrapped(handler.__COMPOSED_HANDLER));
 
-/** Whether a handler cannot but answer. Hono, too, tells handlers from middleware by whether they take `next`. */
+/** Whether a handler answers, as one without `next` does. If it goes on by another way, `hono` denies what would run. */
 const answers = (/** @type {Route} */ { handler }) => unwrapped(handler).length < 2;
 
 /** Whether a handler is that of `mount`. @type {WeakMap<Function, boolean>} */
@@ -33,7 +33,8 @@ const answering = (/** @type {Route[]} */ routes) => routes.filter((route) => !i
 
 /**
  * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, because
- * middleware has replaced the one that came. None: nothing says who answers. And whether all of them are only for `OPTIONS`.
+ * middleware has replaced the one that came. None: nothing says who answers. Whether all of them are only for `OPTIONS`, and how many routes
+ * may run.
  * @param {Route[]} routes that fit, in their order
  * @param {string} method
  */
@@ -43,7 +44,7 @@ function taken(routes, method) {
   // Hono has the routes of `GET` answer `HEAD`.
   const methods = ["ALL", method, method === "HEAD" ? "GET" : method];
   const templates = new Set(all.map((route) => (methods.includes(route.method) ? templateOf(route.path) : null)));
-  return { templates: templates.size === 0 ? [null] : [...templates], isForOptions: all.every((route) => route.method === "OPTIONS") };
+  return { templates: templates.size === 0 ? [null] : [...templates], isForOptions: all.every((route) => route.method === "OPTIONS"), count: end < 0 ? routes.length : end + 1 };
 }
 
 /**

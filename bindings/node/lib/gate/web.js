@@ -16,6 +16,31 @@ function targetOf(url) {
 }
 
 /**
+ * @param {any} request
+ * @returns {import("../../gate.js").Question}
+ */
+function questionOf({ method, url, headers }) {
+  // Several values come joined by a comma, which no token has.
+  const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = VALUES.map((name) => [headers.get(name)].filter((value) => value !== null));
+  return { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames: namesOf([...headers.keys()]) };
+}
+
+/**
+ * Denies a request that may not go on, although it was let through. If the gate must wait for its answer, without that.
+ * @param {InstanceType<typeof import("./gate.js").Gate>} gate
+ * @param {any} request
+ * @param {any} [incoming] the request of `node:http` that it was made of
+ */
+function misrouted(gate, request, incoming) {
+  const answer = again(gate, incoming ?? request, { ...questionOf(request), template: null });
+  if (answer instanceof Promise) {
+    answer.catch(() => {});
+    return responseOf(FAILURE);
+  }
+  return responseOf(answer);
+}
+
+/**
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
  * @param {{ templates: (string | null | undefined)[], isForOptions: boolean }} taken by a router: templates, each of which must be the
@@ -29,11 +54,7 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
     if (incoming !== undefined && isOpen(gate, incoming)) {
       return responseOf(FAILURE);
     }
-    const { method, url, headers } = request;
-    // Several values come joined by a comma, which no token has.
-    const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = VALUES.map((name) => [headers.get(name)].filter((value) => value !== null));
-    const headerNames = namesOf([...headers.keys()]);
-    const asked = { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames };
+    const asked = questionOf(request);
     const question = first === undefined ? asked : { ...asked, template: first };
     const server = incoming ?? request;
     answer = await askOnce(gate, server, question);
@@ -63,4 +84,4 @@ const responseOf = ({ httpStatus, headers }) => (
  */
 const refusal = (gate, request) => refused(gate, request, { templates: [undefined], isForOptions: true });
 
-module.exports = { refusal, refused };
+module.exports = { misrouted, refusal, refused };
