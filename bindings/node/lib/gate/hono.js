@@ -8,7 +8,7 @@ const { misrouted, refused } = require("./web.js");
 class Misrouted extends Error {
   /** @param {() => any} getResponse */
   constructor(getResponse) {
-    super("a handler went on to a route that the gate has not compared");
+    super("a handler continued to a route that the gate has not compared");
     this.getResponse = getResponse;
   }
 }

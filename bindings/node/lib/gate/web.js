@@ -26,7 +26,7 @@ function questionOf({ method, url, headers }) {
 }
 
 /**
- * Denies a request that may not go on, although it was let through. If the gate must wait for its answer, without that.
+ * Denies a request that may not continue, although it was let through. If the gate must wait for its answer, without that.
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
  * @param {any} [incoming] the request of `node:http` that it was made of
