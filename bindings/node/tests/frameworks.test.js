@@ -140,8 +140,9 @@ for (const [name, express] of /** @type {const} */ ([["Express 4", express4], ["
     const engine = Engine.fromYaml(`orbgate: 1
 apis: { a: { base_path: /api/v1/external, scopes: {
   read: { orbs: false, routes: ['GET /keys/{id}', 'GET /keys/{id}/export'] },
-  write: { orbs: false, routes: ['DELETE /keys/{id}', 'POST /keys/{id}', 'POST /keys'] } } } }`);
+  write: { orbs: false, routes: ['DELETE /keys/{id}', 'POST /keys/{id}', 'POST /keys', 'POST /rows/{id}'] } } } }`);
     gate.policy.store(engine);
+    app.post("/api/v1/external/rows/:id", methodOverride("_verb"), handler("post row"));
     app.post(keys, handler("post key"));
     const port = await served(context, app);
     const asked = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {string} */ scope) => (
@@ -159,6 +160,10 @@ apis: { a: { base_path: /api/v1/external, scopes: {
     }
     assert.deepEqual(reached, ["post key", "get key", "export", "post key", "get key", "export"]);
     assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 8);
+    // A handler of the route itself changes the method, and the next one sees it.
+    const row = async (/** @type {string} */ query) => (await ask(port, "POST", `/api/v1/external/rows/7${query}`, bearer("write"))).status;
+    assert.deepEqual([await row("?_verb=DELETE"), await row(""), await row("?_verb=GET")], [404, 200, 404]);
+    assert.deepEqual(reached.slice(6), ["post row"]);
   });
 
   test(`${name}: a method that was overridden before the gate is decided`, async (context) => {

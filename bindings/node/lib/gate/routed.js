@@ -1,5 +1,6 @@
 "use strict";
-// Routes of Express, which are known after its middleware: each gets a first handler that compares them with what was decided.
+// Routes of Express, which are known after its middleware: before each of their handlers, another one compares the request with what was
+// decided, because a handler that goes on may have changed it.
 const { isGate } = require("./seen.js");
 
 /**
@@ -10,7 +11,7 @@ const { isGate } = require("./seen.js");
 /** By their requests. @type {WeakMap<object, Compare[]>} */
 const comparisons = new WeakMap();
 
-/** The routes that have the first handler. @type {WeakSet<object>} */
+/** The routes that have the comparing handler. @type {WeakSet<object>} */
 const prepared = new WeakSet();
 
 /**
@@ -40,16 +41,16 @@ function compareRoutes(request, compare) {
 }
 
 /**
- * Puts the handler before all others. The list is another one then: a request that is in the former goes on there.
+ * Puts the comparing handler before each other. The list is a new one, so a request that has begun with the old one ends with it.
  * @param {any} route
  */
 function prepare(route) {
   prepared.add(route);
   const { stack, methods: { _all } } = route;
-  route.all(first);
+  route.all(compared);
   const layer = route.stack.at(-1);
   stack.splice(stack.indexOf(layer), 1);
-  route.stack = [layer, ...stack];
+  route.stack = stack.flatMap((/** @type {any} */ one) => [layer, one]);
   if (_all === undefined) {
     delete route.methods._all; // It answers no other methods than before.
   }
@@ -60,7 +61,7 @@ function prepare(route) {
  * @param {unknown} _response
  * @param {() => void} next
  */
-function first(request, _response, next) {
+function compared(request, _response, next) {
   const all = comparisons.get(request) ?? [];
   const goOn = all.reduceRight((/** @type {() => void} */ after, compare) => () => compare(after), next);
   goOn();
@@ -71,7 +72,7 @@ function first(request, _response, next) {
  * @param {any} route
  */
 function isForOptions({ stack }) {
-  const layers = stack.filter((/** @type {any} */ { handle }) => handle !== first && !isGate(handle));
+  const layers = stack.filter((/** @type {any} */ { handle }) => handle !== compared && !isGate(handle));
   const others = layers.filter((/** @type {any} */ { method }) => method !== "options");
   const isOther = (/** @type {any} */ { handle, method }) => method === undefined || layers.some((/** @type {any} */ one) => one.method === "options" && one.handle === handle);
   return !others.some(isOther);
