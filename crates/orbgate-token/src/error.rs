@@ -45,7 +45,7 @@ orbgate::codes! {
         /// According to `nbf` or `iat`.
         NotYetValid: "not_yet_valid", "the token is not valid yet";
         /// See the issuer's `max_lifetime`.
-        Lifetime: "lifetime", "the token is valid for longer than its issuer's `max_lifetime`";
+        Lifetime: "lifetime", "the token is valid for longer than its issuer's `max_lifetime_seconds`";
         /// A claim that the configuration requires, or one that is recorded in audits.
         Claim: "claim", "a claim of the token is missing or has a wrong value";
         /// The claim has the wrong type, a character or separator that RFC 6749 §3.3 forbids, more than 256 scopes or
