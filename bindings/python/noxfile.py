@@ -52,11 +52,11 @@ def pytest(session: nox.Session, *options: str, tests: Sequence[str] = EVERY, **
     tests = "-m", "pytest", "--quiet", "-p", "no:cacheprovider", *tests
     marks = " and ".join(option.removeprefix("-m=") for option in options if option.startswith("-m=") and option != "-m=")
     others = [option for option in options if not option.startswith("-m=")]
-    # 5: of these marks, no test may have to run alone.
+    # Pytest ends with 5 if it finds no test: perhaps none with these marks has to run alone.
     for marked, cores, passed in ("not alone", ["--numprocesses=auto"], [0]), ("alone", [], [0, 5]):
         marked = f"{marked} and ({marks})" if marks else marked
-        environment = {"PYTHONDONTWRITEBYTECODE": "1", **environment}
-        session.run("python", *tests, *cores, "-m", marked, *others, env=environment, success_codes=passed)
+        variables = {"PYTHONDONTWRITEBYTECODE": "1", **environment}
+        session.run("python", *tests, *cores, "-m", marked, *others, env=variables, success_codes=passed)
 
 
 @nox.session(python=[version for version in PYTHONS if version != NEWEST])
@@ -128,7 +128,7 @@ def types(session: nox.Session) -> None:
     """The stubs against the module; the types of package, tests, runner, example and benchmark."""
     session.install("--only-binary", ":all:", "-r", "tests/requirements.txt", "-r", "types.txt")
     session.run("python", "-m", "mypy.stubtest", "orbgate", "--allowlist", "stubtest-allowlist.txt")
-    # Its own for each run: a user's might be of another version of the package.
+    # One cache for the sources and the installed package, which import the same libraries.
     mypy = "python", "-m", "mypy", "--strict", f"--cache-dir={session.create_tmp()}/mypy"
     session.run(*mypy, *CHECKED)
     session.run("pyright", *CHECKED)

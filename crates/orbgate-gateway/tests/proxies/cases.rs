@@ -337,13 +337,13 @@ fn haproxy_passes_on_what_was_allowed_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn envoy_passes_on_over_http_what_was_allowed_and_nothing_else() {
     everything(Program::EnvoyHttp);
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn envoy_passes_on_over_grpc_what_was_allowed_and_nothing_else() {
     everything(Program::EnvoyGrpc);
 }

@@ -165,13 +165,13 @@ fn the_exchanges_have_a_gates_answers_through_haproxy() {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn the_exchanges_have_a_gates_answers_through_envoy_over_http() {
     every_exchange(Program::EnvoyHttp);
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn the_exchanges_have_a_gates_answers_through_envoy_over_grpc() {
     every_exchange(Program::EnvoyGrpc);
 }

@@ -185,7 +185,7 @@ fn the_probe_finds_a_line_of_haproxy_that_is_left_out() {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn the_probe_finds_a_line_of_envoy_that_is_left_out() {
     finds(Program::EnvoyHttp);
     finds(Program::EnvoyGrpc);

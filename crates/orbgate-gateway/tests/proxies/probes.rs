@@ -216,7 +216,7 @@ fn the_probe_finds_what_is_wrong_with_haproxy() {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn the_probe_finds_what_is_wrong_with_envoy_over_http() {
     finds(
         Program::EnvoyHttp,
@@ -242,7 +242,7 @@ fn the_probe_finds_what_is_wrong_with_envoy_over_http() {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn the_probe_finds_what_is_wrong_with_envoy_over_grpc() {
     finds(
         Program::EnvoyGrpc,

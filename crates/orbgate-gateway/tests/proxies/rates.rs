@@ -32,7 +32,7 @@ fn with_rate_limit(_: &str, text: String) -> String {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn a_rate_limit_of_envoy_counts_the_orbs_of_a_call() {
     let Some(binary) = find(Program::EnvoyGrpc) else {
         return;

@@ -294,13 +294,13 @@ fn no_upgrade_passes_haproxy_but_a_websocket_that_is_asked_for() {
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn no_upgrade_passes_envoy_over_http_but_a_websocket_that_is_asked_for() {
     everything(Program::EnvoyHttp);
 }
 
 #[test]
-#[ignore = "starts Envoy: cargo xtask test gateway"]
+#[ignore = "starts Envoy: cargo xtask test envoy"]
 fn no_upgrade_passes_envoy_over_grpc_but_a_websocket_that_is_asked_for() {
     everything(Program::EnvoyGrpc);
 }
