@@ -31,7 +31,7 @@ koffi=$(jq --raw-output '.packages["node_modules/koffi"].version' orbgate/packag
 made "$OUT/orbgate-$VERSION.tgz" orbgate-capi wasm32-unknown-unknown "pkg:npm/koffi@$koffi"
 
 # The module that answers questions, as a package of its own for pages.
-cp -r "$ROOT/crates/orbgate-wasm/npm" orbgate-wasm
+cp --recursive --dereference "$ROOT/crates/orbgate-wasm/npm" orbgate-wasm
 cp "$ROOT"/LICENSE-* "$ROOT/crates/orbgate-wasm/README.md" orbgate-wasm
 cp "$BUILT/orbgate_questions.wasm" orbgate-wasm/orbgate_wasm.wasm
 pack orbgate-wasm
