@@ -50,7 +50,11 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
                 quoted(template)
             ));
         }
-        return Err(check_slashes(template).err().unwrap_or(diagnostic));
+        let slashes = check_slashes(template).map_err(|error| match template.ends_with('/') {
+            true => format!("{error}: `trailing_slash: always` adds one to every path"),
+            false => error,
+        });
+        return Err(slashes.err().unwrap_or(diagnostic));
     }
     Ok((method, template))
 }
