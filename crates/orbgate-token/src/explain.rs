@@ -298,7 +298,10 @@ fn claims_hint(
             match failed {
                 Some(test) => {
                     let has = present(claims.0.get(&test.claim));
-                    Some(format!("`require` asks for `{}`, which {has}", test.claim))
+                    Some(format!(
+                        "the test of `{}` in `require` fails, and the claim {has}",
+                        test.claim
+                    ))
                 }
                 None => Some(format!(
                     "`sub`, `jti`, `{}` and the `sub` of `act` must be strings if present",
@@ -315,7 +318,7 @@ fn claims_hint(
                     "its `{name}` is a list: write `{key}: {{ claim: {name}, format: array }}`"
                 ),
                 (ScopeFormat::Array, Some(Member::Text(_))) => {
-                    format!("its `{name}` is one text: write `{key}: {{ claim: {name} }}`")
+                    format!("its `{name}` is a string: write `{key}: {{ claim: {name} }}`")
                 }
                 _ => match scopes.conflict(&claims.0) {
                     Some(other) if value.is_some() => format!(
@@ -366,9 +369,9 @@ fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
 const fn present(value: Option<&Member<'_>>) -> &'static str {
     match value {
         None => "is missing",
-        Some(Member::Text(_)) => "is there, as text",
-        Some(Member::Other(Value::Array(_))) => "is there, as a list",
-        Some(Member::Other(_)) => "is there, and isn't text",
+        Some(Member::Text(_)) => "is a string",
+        Some(Member::Other(Value::Array(_))) => "is a list",
+        Some(Member::Other(_)) => "is neither a string nor a list",
     }
 }
 

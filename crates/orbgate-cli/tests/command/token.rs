@@ -78,7 +78,7 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
             header(),
             with(right(), "token_use", "id"),
             Some("claim"),
-            "`require` asks for `token_use`",
+            "the test of `token_use` in `require` fails",
         ),
         (
             header(),
