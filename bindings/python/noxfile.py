@@ -68,17 +68,11 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session(python=NEWEST)
-def published(session: nox.Session) -> None:
-    """What only the wheel of a release shows: its size and its speed."""
-    installed(session)
-    pytest(session, "-m=published")
-
-
-@nox.session(python=NEWEST)
 def long(session: nox.Session) -> None:
-    """Tests that take long: pages in Chromium, Spark, memory over long logs, thousands of times."""
+    """What only the wheel of a release shows, its size and its speed. Tests that take long: pages in Chromium, Spark, memory over long logs,
+    thousands of times."""
     environment(session)
-    pytest(session, "-m=long")
+    pytest(session, "-m=published or long")
 
 
 @nox.session(python=OLDEST)

@@ -60,7 +60,7 @@ pub(crate) fn others(project: &Project) -> Result<StepResult> {
         let without = || missing("the tests with Spark: Java 17 or 21 is missing".to_owned());
         let java = java::for_spark().ok_or_else(without)?;
         nox.wheel(project, Profile::Release)?;
-        nox.session("tests oldest published long")
+        nox.session("tests oldest long")
             .words("-- every")
             .env("JAVA_HOME", java.display().to_string())
             .run()
