@@ -1,8 +1,10 @@
 //! A policy file that is replaced under load, half-written, or wider.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::fs;
+use core::time::Duration;
 use std::path::Path;
+use std::time::Instant;
+use std::{fs, thread};
 
 use anyhow::{Result, ensure};
 use orbgate::{Engine, Policy};
@@ -27,6 +29,12 @@ const TARGETS: [&str; 2] = ["/users/7", "/users/export"];
 const SCOPES: &str = "read:a";
 const ROUNDS: usize = 20;
 
+/// What the clients under load ask for.
+const CLIENTS: [&str; 3] = [TARGETS[0], TARGETS[1], TARGETS[0]];
+
+/// A client that gets no response for this long has failed.
+const LIMIT: Duration = Duration::from_secs(60);
+
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let versions = [text("read:a", "read:b"), text("read:b", "read:a")];
     let file = suite.world.file("reloaded.yaml");
@@ -42,13 +50,21 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         engines: engines?,
         offered,
         taken,
+        seen: Default::default(),
         done: AtomicBool::new(false),
     };
     let address = open.running.address.clone();
-    let bodies = std::thread::scope(|scope| {
+    let bodies = thread::scope(|scope| {
         let (load, address) = (&load, &address);
-        let threads = [TARGETS[0], TARGETS[1], TARGETS[0]];
-        let threads = threads.map(|target| scope.spawn(move || load.put(address, target)));
+        let clients = [0, 1, 2].map(|client| (CLIENTS[client], &load.seen[client]));
+        let threads = clients.map(|(target, seen)| {
+            scope.spawn(move || {
+                let bodies = load.put(address, target, seen);
+                // Nothing waits for it any longer.
+                seen.store(usize::MAX, Ordering::SeqCst);
+                bodies
+            })
+        });
         let replaced = load.replace(&mut open, &file, &versions);
         load.done.store(true, Ordering::SeqCst);
         let bodies = threads.map(|thread| thread.join().unwrap());
@@ -69,13 +85,15 @@ struct Load<'s> {
     offered: AtomicUsize,
     /// The number of the version that decides every new call.
     taken: AtomicUsize,
+    /// For each client, the number of the version that decided before its last finished request began.
+    seen: [AtomicUsize; CLIENTS.len()],
     done: AtomicBool,
 }
 
 impl Load<'_> {
     /// Each response comes from a version that was active while the request was running. Returns the calls that
     /// the service saw.
-    fn put(&self, address: &str, target: &str) -> Result<Vec<String>> {
+    fn put(&self, address: &str, target: &str, seen: &AtomicUsize) -> Result<Vec<String>> {
         let bearer = self.suite.world.token(&Recipe::of("user", SCOPES))?;
         let bytes = format!(
             "GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {bearer}\r\n\r\n"
@@ -111,19 +129,21 @@ impl Load<'_> {
                     "reload: GET {target}\n  versions {earliest} to {latest}: {answer:?}"
                 ));
             }
-            changes += usize::from(answer.status != last);
-            last = answer.status;
+            if answer.status != 0 {
+                changes += usize::from(answer.status != last);
+                last = answer.status;
+                seen.store(earliest, Ordering::SeqCst);
+            }
         }
         ensure!(
-            changes > 2,
-            "reload: {target} changed {changes} times under load"
+            changes >= ROUNDS,
+            "reload: {target} changed {changes} times under load, in {ROUNDS} versions"
         );
         Ok(bodies)
     }
 
     fn replace(&self, open: &mut Open<'_>, file: &Path, versions: &[String]) -> Result<()> {
         for round in 1..=ROUNDS {
-            std::thread::sleep(core::time::Duration::from_millis(30));
             let new = file.with_extension("new");
             fs::write(&new, &versions[round % 2])?;
             fs::rename(&new, file)?;
@@ -134,6 +154,24 @@ impl Load<'_> {
                 "reload: a right policy was answered by `{said}`"
             );
             self.taken.store(round, Ordering::SeqCst);
+            self.wait_for_all(round)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every client has a response to a request that began after this version was taken.
+    fn wait_for_all(&self, version: usize) -> Result<()> {
+        let start = Instant::now();
+        while self
+            .seen
+            .iter()
+            .any(|seen| seen.load(Ordering::SeqCst) < version)
+        {
+            ensure!(
+                start.elapsed() < LIMIT,
+                "reload: a client got no response of version {version} within {LIMIT:?}"
+            );
+            thread::sleep(Duration::from_millis(1));
         }
         Ok(())
     }
