@@ -13,7 +13,9 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from http.client import HTTPConnection
+from itertools import product
 from pathlib import Path
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -452,6 +454,37 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, monkeypatch: pytest
     none = Gate(Policy.from_yaml(USERS), issuer.tokens, fetch=lambda *_: count("", {}))  # type: ignore[arg-type]
     assert none.answer("GET", "/users/7", bearer).refused == "no_keys"
     assert said[-1].startswith("fetching ")
+
+
+def test_a_hook_that_nothing_would_await_is_refused() -> None:
+    issuer, policy = Issuer(), Policy.from_yaml(USERS)
+
+    async def later(*_: Any) -> Any:
+        return None
+
+    def one_by_one(*_: Any) -> Any:
+        yield None
+
+    class Later:
+        async def __call__(self, *_: Any) -> Any:
+            return None
+
+    for name, hook in product(("audit", "count", "fetch"), (later, one_by_one, Later(), partial(later), "a name")):
+        options: dict[str, Any] = {"fetch": issuer.fetch, name: hook}
+        with pytest.raises(TypeError, match=f"^`{name}` must be "):
+            Gate(policy, issuer.tokens, **options)
+
+    lost: list[str] = []
+    bearer = [(b"authorization", issuer.bearer("user", "read:a").encode())]
+    # Only a call shows what these return.
+    gate = Gate(policy, issuer.tokens, fetch=issuer.fetch, audit=lambda line: later(line), count=lambda name, _: lost.append(name))
+    assert gate.answer("GET", "/users/7", bearer)
+    assert lost == ["orbgate_decisions_total", "orbgate_audit_lost_total"]
+    for result in (later, lambda *_: None, lambda *_: Fetched(200, "text"), sys.exit):  # type: ignore[arg-type]
+        none = Gate(policy, issuer.tokens, fetch=lambda *given, result=result: result(*given[:1]))
+        began = time.monotonic()
+        assert none.answer("GET", "/users/7", bearer).refused == "no_keys"
+        assert time.monotonic() - began < 4  # it doesn't wait for the time limit
 
 
 def test_without_a_gate_no_handler_learns_of_a_caller() -> None:

@@ -20,6 +20,7 @@ from . import _names
 from ._audit import line_of
 from ._count import counter
 from ._fetch import Fetched, fetch
+from ._hooks import called, checked
 from ._keys import Keys
 from ._log import logger
 
@@ -184,9 +185,9 @@ class Gate(_native.Gate):
         )
         gate.check_public(policy)
         gate.policy = policy
-        gate._keys = Keys(gate, fetch)
-        gate._count = counter() if count is None else count
-        gate._audit = audit
+        gate._keys = Keys(gate, checked("fetch", fetch))
+        gate._count = counter() if count is None else checked("count", count)
+        gate._audit = None if audit is None else checked("audit", audit)
         gate._said = set()
         gate._refuses_wider = refuse_wider
         gate._debugs = debug
@@ -330,7 +331,7 @@ class Gate(_native.Gate):
             logger.debug("%s: %s, about %s, token refused: %s", effect, reason, decision.about, answer.refused)
         if self._audit is not None:
             try:
-                self._audit(line_of(answer))
+                called(self._audit, line_of(answer))
             except Exception:
                 self._add(_names.AUDIT_LOST_TOTAL, {})
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)
@@ -344,7 +345,7 @@ class Gate(_native.Gate):
     def _add(self, name: str, labels: Mapping[str, str]) -> None:
         """Counts. If a hook fails, the result doesn't change."""
         try:
-            self._count(name, labels)
+            called(self._count, name, labels)
         except Exception:
             self.warn("counts are lost: `count` raised", exc_info=True)
 

@@ -8,6 +8,7 @@ import time
 import weakref
 from contextlib import contextmanager
 
+from ._hooks import called
 from ._log import logger
 
 TYPE_CHECKING = False
@@ -84,19 +85,19 @@ class Keys:
 
     def _once(self, gate: _native.Gate, fetch: _native.Fetch) -> _native.Fetch | None:
         try:
-            came = self._fetch(fetch.url, fetch.timeout, fetch.max_bytes, fetch.post)
-        except Exception as error:
-            # A fetch function comes from the user. If it raises, the attempt fails, so that no request waits for ever.
+            came = called(self._fetch, fetch.url, fetch.timeout, fetch.max_bytes, fetch.post)
+            if len(came.body) > fetch.max_bytes:
+                logger.warning("fetching %s: more than %d bytes", fetch.url, fetch.max_bytes)
+                gate.failed(fetch, "too_large", time.monotonic())
+                return None
+            then = gate.fetched(fetch, came.status, came.body, came.cache_control, time.monotonic())
+        except BaseException as error:
+            # A fetch function comes from the user. Whatever it raises or returns, the attempt ends, so that no request waits for ever.
             # An error of a question could quote its secret or its token.
             logger.warning("fetching %s: %s", fetch.url, error if fetch.post is None else type(error).__name__)
             timed_out = isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
             gate.failed(fetch, "timeout" if timed_out else "unreachable", time.monotonic())
             return None
-        if len(came.body) > fetch.max_bytes:
-            logger.warning("fetching %s: more than %d bytes", fetch.url, fetch.max_bytes)
-            gate.failed(fetch, "too_large", time.monotonic())
-            return None
-        then = gate.fetched(fetch, came.status, came.body, came.cache_control, time.monotonic())
         if then is None:
             self._tell(gate)
         return then

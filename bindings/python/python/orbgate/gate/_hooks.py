@@ -1,0 +1,35 @@
+"""The functions of a service that a gate calls: counter, audit and fetch."""
+
+from __future__ import annotations
+
+import inspect
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    _Hook = TypeVar("_Hook", bound=Callable[..., object])
+
+_NOT_STARTED = CoroutineType, GeneratorType, AsyncGeneratorType
+_STARTS_NOTHING = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
+
+
+def checked(name: str, hook: _Hook) -> _Hook:
+    """Refuses what can't be called, and a function whose call starts nothing: its lines or counts would be lost."""
+    if not callable(hook):
+        raise TypeError(f"`{name}` must be a function, not {type(hook).__name__}")
+    if any(starts_nothing(one) for one in (hook, type(hook).__call__) for starts_nothing in _STARTS_NOTHING):
+        raise TypeError(f"`{name}` must be an ordinary function: nothing awaits one that is `async`, or runs a generator")
+    return hook
+
+
+def called(hook: Callable[..., Any], *given: object) -> Any:
+    """Calls a hook. Raises TypeError if it returns something that would still have to be awaited or run."""
+    result = hook(*given)
+    if isinstance(result, _NOT_STARTED):
+        if not isinstance(result, AsyncGeneratorType):
+            result.close()
+        raise TypeError(f"it returned a {type(result).__name__}, which nothing awaits or runs")
+    return result
