@@ -156,6 +156,28 @@ test("a hook or a log that throws changes no answer, at once or later", async (c
   }
 });
 
+test("a hook that throws what has no text changes no answer, and one that is no function is refused", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const evil = Object.defineProperty(new Error(), "message", { get: () => assert.fail() });
+  for (const thrown of [Symbol("full"), Object.create(null), evil, undefined, null]) {
+    const fail = () => {
+      throw thrown;
+    };
+    for (const hook of [fail, async () => fail()]) {
+      const logged = /** @type {string[]} */ ([]);
+      const log = { info: fail, warn: fail, error: (/** @type {string} */ line) => void logged.push(line) };
+      const gate = new Gate(Engine.external(), tokens, { log, count: hook, audit: hook });
+      assert.equal((await gate.answer(orbs(token("read:orbs")))).httpStatus, null);
+      await new Promise(setImmediate);
+      assert.equal(logged.length, 2, String(logged));
+    }
+  }
+  for (const name of ["count", "audit", "fetch"]) {
+    const options = /** @type {any} */ ({ [name]: null });
+    assert.throws(() => new Gate(Engine.external(), tokens, options), new TypeError(`a gate's \`${name}\` is a function`));
+  }
+});
+
 test("a fetch that does not heed its signal is not waited for", async (context) => {
   const { tokens, token } = await issuer(context);
   const gate = new Gate(Engine.external(), tokens, { log: QUIET, fetch: () => new Promise(() => {}), keys: { timeoutMs: 50 } });

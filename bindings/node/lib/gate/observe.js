@@ -111,7 +111,7 @@ class Observer {
   #once(message, why) {
     if (!this.#said.has(message)) {
       this.#said.add(message);
-      this.log.error(`orbgate: ${message}: ${why instanceof Error ? why.message : why}`);
+      this.log.error(`orbgate: ${message}: ${reasonOf(why)}`);
     }
   }
 }
@@ -124,6 +124,18 @@ class Observer {
 function quiet(log) {
   const write = (/** @type {"info" | "warn" | "error"} */ level) => (/** @type {string} */ message) => attempt(() => log[level](message), () => {});
   return { info: write("info"), warn: write("warn"), error: write("error") };
+}
+
+/**
+ * What a hook has thrown, as text: it can be anything, even something that has none.
+ * @param {unknown} why
+ */
+function reasonOf(why) {
+  try {
+    return String(why instanceof Error ? why.message : why);
+  } catch {
+    return typeof why;
+  }
 }
 
 /**

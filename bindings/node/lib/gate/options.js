@@ -30,6 +30,18 @@ function known(given, names) {
 }
 
 /**
+ * Refuses a hook that cannot be called: what it is to get would be lost.
+ * @param {Readonly<Record<string, unknown>>} given
+ * @param {readonly string[]} names
+ */
+function callable(given, names) {
+  const other = names.find((name) => given[name] !== undefined && typeof given[name] !== "function");
+  if (other !== undefined) {
+    throw new TypeError(`a gate's \`${other}\` is a function`);
+  }
+}
+
+/**
  * @param {Record<string, number>} codes
  * @param {string} name
  * @param {string} about
@@ -52,6 +64,7 @@ function optionsOf(options) {
   const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {}, public: routes = [], corsPreflight = "deny" } = options;
   known(options, OTHERS);
   known(keys, Object.keys(KEYS));
+  callable(/** @type {Record<string, unknown>} */ (options), ["count", "audit", "fetch"]);
   const number = codeOf(CHALLENGES, challenge, "a challenge is");
   const preflight = codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is");
   const times = Object.entries(KEYS).map(([name, field]) => [field, keys[/** @type {keyof typeof KEYS} */ (name)] ?? 0]);
