@@ -282,8 +282,8 @@ export interface FastifyOptions {
   /** Whether the service refuses to start if a route is missing in the policy or was added before the gate. The default is true. */
   readonly check?: boolean;
   /**
-   * Whether the route that Fastify chooses must be the decided one. The default is true. Use false only for literals with `*`,
-   * which Fastify doesn't support.
+   * Whether the template of the route that Fastify chooses must be the decided one. The default is true. Use false only for literals with
+   * `*`, which Fastify doesn't support. A request that was rewritten, or has no route or one with constraints, is always denied.
    */
   readonly compare?: boolean;
 }

@@ -6,7 +6,7 @@ const express5 = require("express");
 const { Engine } = require("orbgate");
 const { allowed, fastify, findAllowed, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
 const { ask } = require("./support/issuer.js");
-const { gated, served } = require("./support/service.js");
+const { gated, portOf, served } = require("./support/service.js");
 
 // @ts-expect-error: its types are those of 5
 const express4 = /** @type {typeof express5} */ (require("express4"));
@@ -102,6 +102,50 @@ test("in node:http, `allowed` fails after the method or the path has changed", a
     response.end(`${before} ${other} ${allowed(request).decision.route}`);
   }));
   assert.equal((await ask(port, "GET", "/orders/7?x=1", bearer("read"))).body, "GET /orders/{id} undefined GET /orders/{id}");
+});
+
+test("in Connect, a path that was rewritten is denied before the gate, and fails after it", async (context) => {
+  const { gate, bearer } = await gated(context, orders());
+  const rewrite = (/** @type {any} */ request, /** @type {unknown} */ _, /** @type {() => void} */ next) => {
+    request.url = request.headers.to ?? request.url;
+    next();
+  };
+  const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.end(`${request.url} ${allowed(request).decision.route}`);
+  const silent = (/** @type {any} */ _, /** @type {any} */ _request, /** @type {any} */ response, /** @type {any} */ _next) => {
+    response.statusCode = 500;
+    response.end();
+  };
+  const gates = middleware(gate);
+  for (const [add, status] of /** @type {[(app: any) => unknown, number][]} */ ([
+    [(app) => app.use(rewrite).use(gates), 404],
+    [(app) => app.use(rewrite).use("/orders", gates), 500],
+    [(app) => app.use(gates).use(rewrite), 500],
+    [(app) => app.use("/orders", gates).use(rewrite), 500],
+  ])) {
+    const app = require("connect")();
+    add(app);
+    const port = await served(context, app.use("/orders", handler).use("/admin", handler).use(silent));
+    const same = await ask(port, "GET", "/orders/7", bearer("read"));
+    assert.deepEqual([same.status, same.body], [200, "/7 GET /orders/{id}"]);
+    assert.equal((await ask(port, "GET", "/orders/7", { ...bearer("read"), to: "/admin/8" })).status, status);
+  }
+});
+
+test("without a comparison of templates, Fastify still runs nothing at a path that `rewriteUrl` has made", async (context) => {
+  const { gate, bearer } = await gated(context, orders());
+  for (const compare of [true, false]) {
+    const app = require("fastify")({ rewriteUrl: (/** @type {any} */ request) => request.headers.to ?? request.url });
+    app.register(fastify(gate, { check: false, compare }));
+    for (const path of ["/orders/:id", "/admin"]) {
+      app.get(path, async (/** @type {any} */ request) => request.url);
+    }
+    await app.listen({ port: 0 });
+    context.after(() => app.close());
+    const port = portOf(app.server);
+    assert.equal((await ask(port, "GET", "/orders/7", bearer("read"))).body, "/orders/7");
+    assert.equal((await ask(port, "GET", "/orders/7", { ...bearer("read"), to: "/admin" })).status, 404);
+    assert.equal((await ask(port, "GET", "/orders/7", { ...bearer("read"), to: "/nowhere" })).status, 404);
+  }
 });
 
 test("a hook of Fastify cannot change a request on its way to its handler", async (context) => {

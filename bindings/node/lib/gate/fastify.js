@@ -107,7 +107,7 @@ function fastify(gate, { check = true, compare = true } = {}) {
       const options = routeOptions.config?.[OPTIONS];
       // A hook before this one might have replaced the method that the route was chosen by, and `rewriteUrl` the path.
       const isOther = is404 || !methods.includes(raw.method) || isRewritten(raw, "") || options === undefined || isConstrained(options);
-      const template = !compare ? undefined : isOther ? null : routeOptions.url ?? null;
+      const template = isOther ? null : compare ? routeOptions.url ?? null : undefined;
       const question = questionOf(raw, template);
       const { method, url } = raw;
       const isSame = () => raw.method === method && raw.url === url;

@@ -239,13 +239,14 @@ const routeOf = ({ baseUrl = "", url = "", route }) => (
 const pathOf = (/** @type {string} */ url) => url.split("?", 1)[0] ?? "";
 
 /**
- * Whether something has replaced the path that came. What a mounted router of Express cuts off is in `baseUrl`.
+ * Whether something has replaced the path that came. What a mounted router of Express cuts off is in `baseUrl`; Connect does not say what it cuts
+ * off, so only what is not an end of the path, or all of it, is seen.
  * @param {Request} request
  * @param {string} [baseUrl]
  */
 function isRewritten({ url = "", originalUrl = url, baseUrl: cut }, baseUrl = cut) {
   const [seen, came] = [pathOf(url), pathOf(originalUrl)];
-  return baseUrl !== undefined && baseUrl + seen !== came && !(seen === "/" && baseUrl === came);
+  return baseUrl === undefined ? seen !== "/" && !came.endsWith(seen) : baseUrl + seen !== came && !(seen === "/" && baseUrl === came);
 }
 
 /**
