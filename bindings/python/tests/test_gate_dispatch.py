@@ -442,3 +442,64 @@ def test_a_public_route_has_no_token_and_no_other_meaning(tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="same paths"):
         world.gate.reload(file)
     assert world.gate.policy is policy and world.counted["orbgate_policy_loads_total refused"] == 1
+
+
+def test_each_of_two_gates_compares() -> None:
+    from flask import Flask
+    from orbgate.gate import flask, starlette
+    from starlette.applications import Starlette
+    from starlette.responses import PlainTextResponse
+    from starlette.routing import Route
+
+    async def page(request: Any) -> Any:
+        return PlainTextResponse(str(asgi.allowed(request).decision.route))
+
+    narrow, wide = USERS, USERS.replace("routes: [", "routes: [GET /users/export, ")
+    for policies in ((narrow, wide), (wide, narrow)):
+        worlds = [World(Policy.from_yaml(policy)) for policy in policies]
+        for world in worlds[1:]:
+            world.issuer._key = worlds[0].issuer._key
+        app = Starlette(routes=[Route("/users/export", page), Route("/users/{id}", page)])
+        other = Flask("other")
+        for name, rule in (("one", "/users/export"), ("two", "/users/<id>")):
+            other.add_url_rule(rule, name, lambda **_: "")
+        for world in worlds:
+            if policies.index(wide) == worlds.index(world):
+                flask.protect(other, world.gate)
+                starlette.protect(app, world.gate)
+            else:
+                other.wsgi_app = wsgi.GateMiddleware(other.wsgi_app, world.gate, is_compared=True)  # type: ignore[method-assign]
+                app.add_middleware(asgi.GateMiddleware, gate=world.gate)
+        headers = worlds[0].headers("read:a")
+        assert [call(app, path, headers)[0] for path in ("/users/7", "/users/export")] == [200, 404]
+        assert [call_wsgi(other, path, headers) for path in ("/users/7", "/users/export")] == [200, 404]
+        # The one whose policy lacks the route.
+        effects = [json.loads(line)["decision"] for line in worlds[policies.index(narrow)].audit]
+        assert effects == ["allow", "deny", "allow", "deny"]
+
+
+def test_what_a_response_compares_while_it_is_read_is_audited_as_that() -> None:
+    world = World(Policy.from_yaml(USERS))
+    closed: list[str] = []
+
+    def application(environ: dict[str, Any], start_response: Any) -> Any:
+        try:
+            if environ["PATH_INFO"] != "/users/other":
+                answer = wsgi.allowed(environ).compare("GET", environ["PATH_INFO"], environ.get("template", "/users/{id}"))
+                if not answer:
+                    start_response(f"{answer.status} -", answer.headers)
+                    return
+            start_response("200 -", [])
+            yield b"piece"
+        finally:
+            closed.append("closed")
+
+    app = wsgi.GateMiddleware(application, world.gate, is_compared=True)
+    headers = world.headers("read:a")
+    assert [call_wsgi(app, "/users/7", headers), call_wsgi(app, "/users/7", headers, template="/users/export")] == [200, 404]
+    assert [json.loads(line)["decision"] for line in world.audit] == ["allow", "deny"]
+    environ = {"PATH_INFO": "/users/other", "RAW_URI": "/users/other", "REQUEST_METHOD": "GET", "HTTP_AUTHORIZATION": headers[1][1].decode()}
+    response: Any = app(environ, lambda *_: None)
+    assert next(iter(response)) == b"piece" and len(world.audit) == 2
+    response.close()
+    assert len(world.audit) == len(closed) == 3

@@ -40,10 +40,12 @@ __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "Post", "Route
 class Allowed:
     """The decision that allowed a request, for the service."""
 
-    __slots__ = ("_answer", "_gate", "_is_noted", "_method", "_path", "_routers", "_target")
+    __slots__ = ("_answer", "_gate", "_is_noted", "_method", "_outer", "_path", "_routers", "_target")
 
     def __init__(self, gate: Gate, answer: Answer, method: str | bytes, target: str | bytes) -> None:
         self._gate = gate
+        # What another gate outside this one has decided, which is also compared.
+        self._outer: Allowed | None = None
         self._answer = answer
         self._method = method if isinstance(method, str) else method.decode("latin-1")
         self._target = target
@@ -89,7 +91,13 @@ class Allowed:
         answer = self._gate._compared(self._answer, self._method, self._target, template if is_decided else "")
         if is_last or not answer:
             self._note(answer)
-        return answer
+        outer = answer if self._outer is None else self._outer.compare(method, path, template, only_options=only_options, is_last=is_last)
+        return outer if answer else answer
+
+    def _within(self, outer: object) -> Allowed:
+        if isinstance(outer, Allowed) and outer._gate is not self._gate:
+            self._outer = outer
+        return self
 
     def _is_for(self, method: str, path: str) -> bool:
         return method == self._method and path == self._path

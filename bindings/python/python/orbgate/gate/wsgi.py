@@ -9,7 +9,7 @@ from . import Allowed, Answer, Gate, decided
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
 __all__ = ["GateMiddleware", "allowed"]
@@ -61,7 +61,7 @@ class GateMiddleware:
             # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
             return _deny(answer, status, start_response)
-        found = environ["orbgate"] = self.gate.allowed(answer, method, target or "")
+        found = environ["orbgate"] = self.gate.allowed(answer, method, target or "")._within(environ.get("orbgate"))
         script_name: str = environ.get("SCRIPT_NAME", "")
         if script_name != self.script_name:
             self.gate.warn(
@@ -71,11 +71,15 @@ class GateMiddleware:
             return _deny(answer, answer.status, start_response)
         if not self.is_compared:
             found._note()
+        response: Iterable[bytes] | None = None
         try:
-            return self.app(environ, start_response)
+            response = self.app(environ, start_response)
         finally:
-            # Something other than a route has responded.
-            found._note()
+            is_over = response is None or isinstance(response, (list, tuple))
+            if is_over:
+                # Something other than a route has responded.
+                found._note()
+        return response if is_over or found._is_noted else _Later(response, found)
 
     def _target(self, environ: dict[str, Any]) -> str | None:
         """The target of the request line; None if the server doesn't provide it, and "" if something has changed it.
@@ -92,6 +96,25 @@ class GateMiddleware:
             self.gate.warn("requests are denied because something outside the gate changed the path")
             return ""
         return target
+
+
+class _Later:
+    """A response of an application that might compare only when the response is read, as a generator does."""
+
+    def __init__(self, response: Iterable[bytes], found: Allowed) -> None:
+        self._response = response
+        self._found = found
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._response)
+
+    def close(self) -> None:
+        try:
+            close = getattr(self._response, "close", None)
+            if close is not None:
+                close()
+        finally:
+            self._found._note()
 
 
 def _deny(answer: Answer, status: int | None, start_response: Callable[..., Any]) -> list[bytes]:
