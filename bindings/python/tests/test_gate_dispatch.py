@@ -503,3 +503,40 @@ def test_what_a_response_compares_while_it_is_read_is_audited_as_that() -> None:
     assert next(iter(response)) == b"piece" and len(world.audit) == 2
     response.close()
     assert len(world.audit) == len(closed) == 3
+
+
+def test_a_request_that_is_denied_late_is_audited_as_denied() -> None:
+    from flask import Flask, request
+    from orbgate.gate import flask
+
+    world = World(Policy.from_yaml(USERS))
+    app, headers = Flask("late"), world.headers("read:a")
+    app.add_url_rule("/users/<id>", "user", lambda id: "")
+
+    @app.before_request
+    def rewrite() -> None:
+        if "late" in request.args:
+            request.method = "DELETE"
+
+    flask.protect(app, world.gate)
+
+    def effects() -> list[str]:
+        lines, world.audit[:] = [*world.audit], []
+        return [json.loads(line)["decision"] for line in lines]
+
+    late: Any = {"QUERY_STRING": "late", "RAW_URI": "/users/7?late"}
+    assert [call_wsgi(app, "/users/7", headers), call_wsgi(app, "/users/7", headers, **late)] == [200, 404]
+    assert effects() == ["allow", "deny"]
+
+    # What is audited before the comparison, once.
+    for template, expected in (("/users/{id}", ["allow"]), ("/users/export", ["allow", "deny"])):
+        found = world.gate.allowed(world.gate.answer("GET", "/users/7", headers), "GET", "/users/7")
+        assert [bool(found.compare("GET", "/users/7", template)) for _ in range(2)] == [expected == ["allow"]] * 2
+        assert effects() == expected
+
+    async def dispatch(scope: Any, receive: Any, send: Any) -> None:
+        assert not asgi.allowed(scope).compare("GET", "/users/7", "/users/export")
+        await service(scope, receive, send)
+
+    call(asgi.GateMiddleware(dispatch, world.gate), "/users/7", headers)
+    assert effects() == ["allow", "deny"]

@@ -40,7 +40,7 @@ __all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "Post", "Route
 class Allowed:
     """The decision that allowed a request, for the service."""
 
-    __slots__ = ("_answer", "_gate", "_is_noted", "_method", "_outer", "_path", "_routers", "_target")
+    __slots__ = ("_answer", "_gate", "_method", "_noted", "_outer", "_path", "_routers", "_target")
 
     def __init__(self, gate: Gate, answer: Answer, method: str | bytes, target: str | bytes) -> None:
         self._gate = gate
@@ -52,7 +52,8 @@ class Allowed:
         text = target if isinstance(target, str) else target.decode("latin-1")
         # An allowed target is ASCII, so the decoding doesn't matter.
         self._path = unquote(text.partition("?")[0])
-        self._is_noted = False
+        # Whether it was counted and audited as an allow; None before that.
+        self._noted: bool | None = None
         # Of Starlette's routers on the way: the template up to each, and the root path there.
         self._routers: dict[int, tuple[str, str]] = {}
 
@@ -103,9 +104,10 @@ class Allowed:
         return method == self._method and path == self._path
 
     def _note(self, answer: Answer | None = None) -> None:
-        """Counts and audits the request once."""
-        if not self._is_noted:
-            self._is_noted = True
+        """Counts and audits the request once, and once more if it is denied after that."""
+        is_allow = answer is None or bool(answer)
+        if self._noted is None or (self._noted and not is_allow):
+            self._noted = is_allow
             self._gate._note(self._answer if answer is None else answer, self._method, self._target)
 
 
@@ -271,7 +273,10 @@ class Gate(_native.Gate):
         """The decision of an allowed request, for the service."""
         if not answer or (answer.token is None and answer.public_template is None):
             raise ValueError("the request is denied")
-        return Allowed(self, answer, method, target)
+        found = Allowed(self, answer, method, target)
+        # `answer` has counted it.
+        found._noted = True
+        return found
 
     def check_routes(self, routes: Iterable[tuple[str, str]]) -> None:
         """Compares the routes of a service, each a method and a template such as `/users/{id}`, with the routes of the

@@ -74,7 +74,7 @@ class GateMiddleware:
             status = 500 if target is None and answer.status != 403 else answer.status
             await deny(answer, status, scope["type"], send)
             return
-        found = scope["orbgate"] = self.gate.allowed(answer, method, target or b"")._within(scope.get("orbgate"))
+        found = scope["orbgate"] = Allowed(self.gate, answer, method, target or b"")._within(scope.get("orbgate"))
         app, router = find(self.app)
         if router is None:
             app, router = find(scope.get("app"))

@@ -25,7 +25,7 @@ def protect(app: Any, gate: Gate) -> None:
     """
     check(app, gate)
     app.wsgi_app = GateMiddleware(app.wsgi_app, gate, is_compared=True)
-    app.before_request_funcs.setdefault(None, []).insert(0, _compare)
+    app.before_request_funcs.setdefault(None, []).insert(0, lambda: _compare(is_last=False))
     dispatch = app.dispatch_request
 
     def dispatch_request(*context: Any) -> Any:
@@ -47,7 +47,7 @@ def check(app: Any, gate: Gate) -> None:
             raise
 
 
-def _compare() -> Any:
+def _compare(*, is_last: bool = True) -> Any:
     """None if the view that is about to run is the decided one; otherwise the denial."""
     from flask import Response, request
 
@@ -56,7 +56,8 @@ def _compare() -> Any:
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: has `wsgi_app` been replaced?")
     rule = request.url_rule
     template = "" if rule is None else _template(rule)
-    answer = found.compare(request.method, request.path, template, only_options=found._answer.preflight and rule is not None and _is_for_options(rule))
+    only_options = found._answer.preflight and rule is not None and _is_for_options(rule)
+    answer = found.compare(request.method, request.path, template, only_options=only_options, is_last=is_last)
     if answer:
         return None
     response = Response(b"", answer.status, answer.headers)

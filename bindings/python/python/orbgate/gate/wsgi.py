@@ -61,7 +61,7 @@ class GateMiddleware:
             # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
             return _deny(answer, status, start_response)
-        found = environ["orbgate"] = self.gate.allowed(answer, method, target or "")._within(environ.get("orbgate"))
+        found = environ["orbgate"] = Allowed(self.gate, answer, method, target or "")._within(environ.get("orbgate"))
         script_name: str = environ.get("SCRIPT_NAME", "")
         if script_name != self.script_name:
             self.gate.warn(
@@ -79,7 +79,7 @@ class GateMiddleware:
             if is_over:
                 # Something other than a route has responded.
                 found._note()
-        return response if is_over or found._is_noted else _Later(response, found)
+        return response if is_over or found._noted is not None else _Later(response, found)
 
     def _target(self, environ: dict[str, Any]) -> str | None:
         """The target of the request line; None if the server doesn't provide it, and "" if something has changed it.
