@@ -189,7 +189,7 @@ export class Gate implements Disposable {
   constructor(policy: Engine | Handle, tokens: Text, options?: GateOptions);
   /** The same from two files, which are read immediately. */
   static fromFiles(policy: Text | FileUrl, tokens: Text | FileUrl, options?: GateOptions): Gate;
-  /** Holds the current policy. */
+  /** Holds the current policy. Don't close the engine that its `store` returns: `charge` of earlier requests can still need it. */
   readonly policy: Handle;
   /**
    * Loads a new version of the policy file for all later requests. Throws a `PolicyError` if it has errors or lacks the
