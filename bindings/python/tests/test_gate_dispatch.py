@@ -540,3 +540,17 @@ def test_a_request_that_is_denied_late_is_audited_as_denied() -> None:
 
     call(asgi.GateMiddleware(dispatch, world.gate), "/users/7", headers)
     assert effects() == ["allow", "deny"]
+
+
+def test_a_protocol_that_the_gate_does_not_know_reaches_nothing() -> None:
+    world = World(Policy.from_yaml(USERS))
+    ran: list[str] = []
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        ran.append(scope["type"])
+        await service(scope, receive, send)
+
+    for kind in ("webtransport", "http.other", "channel"):
+        with pytest.raises(RuntimeError, match=f"'{kind}'"):
+            call(asgi.GateMiddleware(application, world.gate), "/users/7", world.headers("read:a"), type=kind)
+    assert ran == []

@@ -106,8 +106,12 @@ class GateMiddleware:
             self.gate.warn("the gate is inside a router, so it doesn't protect these routes: %s", unseen)
 
     async def _other(self, scope: _Scope, receive: _Receive, send: Send) -> None:
-        """Handles startup and shutdown of the server, and other messages that aren't requests."""
-        if scope["type"] == "lifespan" and self.check is not None:
+        """Handles startup and shutdown of the server. Any other type might be that of a request, in a protocol that the gate
+        doesn't know.
+        """
+        if scope["type"] != "lifespan":
+            raise RuntimeError(f"the gate can't decide the scope type {scope['type']!r}")
+        if self.check is not None:
             try:
                 self.check()
             except RoutesDiffer as differ:
