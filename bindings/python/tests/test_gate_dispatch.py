@@ -477,6 +477,17 @@ def test_each_of_two_gates_compares() -> None:
         effects = [json.loads(line)["decision"] for line in worlds[policies.index(narrow)].audit]
         assert effects == ["allow", "deny", "allow", "deny"]
 
+    # One gate of two applications audits a request once.
+    world = World(Policy.from_yaml(USERS))
+    headers = world.headers("read:a")
+    app = Starlette(routes=[Route("/users/{id}", page)])
+    for _ in range(2):
+        app.add_middleware(asgi.GateMiddleware, gate=world.gate)
+    twice = asgi.GateMiddleware(asgi.GateMiddleware(service, world.gate), world.gate)
+    again = wsgi.GateMiddleware(wsgi.GateMiddleware(lambda _, start: start("200 -", []) or [], world.gate), world.gate)
+    assert [call(app, "/users/7", headers)[0], call(twice, "/users/7", headers)[0], call_wsgi(again, "/users/7", headers)] == [200] * 3
+    assert [json.loads(line)["decision"] for line in world.audit] == ["allow"] * 3
+
 
 def test_what_a_response_compares_while_it_is_read_is_audited_as_that() -> None:
     world = World(Policy.from_yaml(USERS))

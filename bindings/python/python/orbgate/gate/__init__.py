@@ -96,8 +96,13 @@ class Allowed:
         return outer if answer else answer
 
     def _within(self, outer: object) -> Allowed:
-        if isinstance(outer, Allowed) and outer._gate is not self._gate:
-            self._outer = outer
+        """Takes into account what a gate outside this one has decided."""
+        if isinstance(outer, Allowed):
+            if outer._gate is not self._gate:
+                self._outer = outer
+            elif (outer._method, outer._target) == (self._method, self._target):
+                # The same gate, for example of a mounted application, counts and audits a request once.
+                self._noted, outer._noted = outer._noted, True
         return self
 
     def _is_for(self, method: str, path: str) -> bool:
