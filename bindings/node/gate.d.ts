@@ -246,6 +246,7 @@ export interface IncomingRequest {
 
 /** The members of a `node:http` response that the gate uses. */
 export interface OutgoingResponse {
+  readonly headersSent?: boolean;
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(): unknown;
 }

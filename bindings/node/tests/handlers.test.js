@@ -27,6 +27,15 @@ const effects = (counted) => counted.splice(0).map((one) => (one.includes("misro
 /** A line for each request: its effect. @param {string[]} lines */
 const audited = (lines) => lines.splice(0).map((line) => JSON.parse(line).decision);
 
+/** A promise, and what resolves it. */
+function later() {
+  let resolve = () => {};
+  const promise = new Promise((/** @type {(_: void) => void} */ done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 for (const [name, express] of EXPRESSES) {
   test(`${name}: a CORS preflight reaches only handlers that take just OPTIONS`, async (context) => {
     const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass", public: ["OPTIONS /open", "GET /shared"] });
@@ -146,6 +155,43 @@ test("without a comparison of templates, Fastify still runs nothing at a path th
     assert.equal((await ask(port, "GET", "/orders/7", { ...bearer("read"), to: "/admin" })).status, 404);
     assert.equal((await ask(port, "GET", "/orders/7", { ...bearer("read"), to: "/nowhere" })).status, 404);
   }
+});
+
+test("what is answered while the gate waits is left alone, and audited", async (context) => {
+  const failed = /** @type {unknown[]} */ ([]);
+  const onFailure = (/** @type {unknown} */ error) => void failed.push(error);
+  process.on("unhandledRejection", onFailure);
+  context.after(() => void process.off("unhandledRejection", onFailure));
+  const app = (/** @type {any} */ make) => (/** @type {any} */ limit, /** @type {any} */ gate, /** @type {any} */ handler) => (
+    make().use(limit).use(middleware(gate)).use(handler)
+  );
+  const bare = (/** @type {any} */ limit, /** @type {any} */ gate, /** @type {any} */ handler) => (
+    (/** @type {any} */ request, /** @type {any} */ response) => limit(request, response, () => listener(gate, handler)(request, response))
+  );
+  const servers = [...EXPRESSES.map(([, express]) => app(express)), app(require("connect")), bare];
+  for (const server of servers) {
+    for (const [status, effect] of /** @type {const} */ ([[200, "allow"], [500, "deny"]])) {
+      const lines = /** @type {string[]} */ ([]);
+      const { promise: answered, resolve: answer } = later();
+      const slow = async (/** @type {string} */ url, /** @type {any} */ options) => {
+        await answered;
+        return status === 200 ? fetch(url, options) : new Response("", { status });
+      };
+      const { gate, bearer } = await gated(context, orders(), { fetch: /** @type {any} */ (slow), audit: (line) => void lines.push(line) });
+      const limit = (/** @type {any} */ _, /** @type {any} */ response, /** @type {() => void} */ next) => {
+        setTimeout(() => response.writeHead(503).end("late"), 20);
+        next();
+      };
+      const port = await served(context, server(limit, gate, () => {}));
+      assert.equal((await ask(port, "GET", "/orders/7", bearer("read"))).body, "late");
+      answer();
+      for (let at = 0; lines.length === 0 && at < 100; at += 1) {
+        await new Promise((resolve) => void setTimeout(resolve, 10));
+      }
+      assert.deepEqual(audited(lines), [effect]);
+    }
+  }
+  assert.deepEqual(failed, []);
 });
 
 test("a hook of Fastify cannot change a request on its way to its handler", async (context) => {

@@ -47,11 +47,15 @@ function questionOf(request, template) {
 const namesOf = (/** @type {string[]} */ names) => names.filter((name) => name.includes("method"));
 
 /**
- * Answers a denial: nothing but its status and what HTTP wants with it.
+ * Answers a denial: nothing but its status and what HTTP wants with it. While a gate waits for keys, something else may have answered, such as a
+ * time limit of the service.
  * @param {Response} response
  * @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>> }} answer
  */
 function refuse(response, { httpStatus, headers }) {
+  if (response.headersSent === true) {
+    return;
+  }
   response.writeHead(httpStatus ?? FAILURE.httpStatus, { "content-length": "0", ...headers });
   response.end();
 }

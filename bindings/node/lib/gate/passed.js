@@ -73,7 +73,9 @@ function takeNote(gate, request) {
  * @param {any} response
  */
 function settleAtEnd(gate, request, response) {
-  if (typeof response.once !== "function") {
+  // It may be over before the gate has its answer.
+  const { writableEnded, destroyed, stream } = response;
+  if (typeof response.once !== "function" || writableEnded || destroyed || stream?.destroyed) {
     return settle(gate, request);
   }
   for (const event of ["finish", "close"]) {
