@@ -19,6 +19,11 @@ public record Call(Decision decision, Optional<BearerToken> bearer, Optional<Str
         Objects.requireNonNull(publicTemplate, "publicTemplate");
     }
 
+    /** The template of the allowed route of the policy, or of the public route; empty with a fake gate. */
+    public Optional<String> template() {
+        return publicTemplate.or(() -> decision.route().map(route -> route.substring(route.indexOf(' ') + 1)));
+    }
+
     /**
      * The caller's token.
      *

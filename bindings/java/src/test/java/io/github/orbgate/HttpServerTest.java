@@ -160,6 +160,45 @@ class HttpServerTest extends WithIssuer {
     }
 
     @Test
+    void aContextThatThePolicyLacksIsNotReached() throws Exception {
+        String policy = """
+                orbgate: 1
+                apis:
+                  a:
+                    base_path: ""
+                    scopes:
+                      read:orbs: { orbs: false, routes: ["GET /orders/{id}", GET /orders/all, "GET /users/{id}"] }
+                """;
+        Gate orders = Gate.builder(new Handle(Engine.fromYaml(policy)), issuer.tokens())
+                .publicRoutes(List.of("GET /docs/{page}"))
+                .count((counter, labels) -> counts.merge(counter, 1, Integer::sum))
+                .build();
+        for (boolean isProtected : List.of(true, false)) {
+            counts.clear();
+            HttpServer plain = plain();
+            HttpServer server = isProtected ? new GateFilter(orders).protect(plain) : plain;
+            for (String path : List.of("/orders", "/orders/ex", "/orders/all", "/users/", "/docs/secret", "/docs")) {
+                List<Filter> filters = server.createContext(path, HttpServerTest::show).getFilters();
+                if (!isProtected) {
+                    filters.add(new GateFilter(orders));
+                }
+            }
+            server.start();
+            try {
+                for (String path : List.of("/orders/7", "/orders/all", "/users/7", "/docs/page")) {
+                    assertEquals(200, send(server, path, reader).statusCode(), path);
+                }
+                for (String path : List.of("/orders/ex", "/docs/secret")) {
+                    assertEquals(404, send(server, path, reader).statusCode(), path);
+                }
+                assertEquals(2, counts.get("orbgate_misrouted_total"));
+            } finally {
+                server.stop(0);
+            }
+        }
+    }
+
+    @Test
     void aHandlerThatNoGateProtectsFails() throws Exception {
         HttpServer server = plain();
         server.createContext("/", HttpServerTest::show);

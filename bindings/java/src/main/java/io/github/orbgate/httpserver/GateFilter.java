@@ -21,6 +21,9 @@ import java.util.function.Function;
  * Passes the requests that the policy allows. A denial is a status without a body, with {@code WWW-Authenticate} or
  * {@code Allow}. Handlers get the information about their call from {@link #allowed}.
  *
+ * <p>The path of the exchange's context must be a prefix of the allowed template. If a context is more specific, the response is a 404,
+ * counted in {@code orbgate_misrouted_total}.
+ *
  * <p>{@link #protect} makes it the first filter of every context. Without that, add it to each context.
  */
 public final class GateFilter extends Filter {
@@ -73,6 +76,11 @@ public final class GateFilter extends Filter {
             return;
         }
         Decided decided = new Decided(request, call.get());
+        String context = exchange.getHttpContext().getPath();
+        if (!call.get().template().orElse(context).startsWith(context)) {
+            misrouted(exchange, decided, context);
+            return;
+        }
         DECIDED.put(exchange, decided);
         CURRENT.set(decided);
         try {
@@ -96,10 +104,14 @@ public final class GateFilter extends Filter {
                 DECIDED.put(exchange, decided);
                 handler.handle(exchange);
             } else {
-                Answer answer = gate.askAgain(decided.request().matched(""), decided.call());
-                refuse(exchange, answer.isAllow() ? 404 : answer.httpStatus()); // A fake gate compares nothing.
+                misrouted(exchange, decided, "");
             }
         };
+    }
+
+    private void misrouted(HttpExchange exchange, Decided decided, String matched) throws IOException {
+        Answer answer = gate.askAgain(decided.request().matched(matched), decided.call());
+        refuse(exchange, answer.isAllow() ? 404 : answer.httpStatus()); // A fake gate compares nothing.
     }
 
     private static void deny(HttpExchange exchange, Answer answer) throws IOException {

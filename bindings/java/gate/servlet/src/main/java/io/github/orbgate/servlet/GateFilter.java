@@ -15,6 +15,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.ServletResponse;
+import jakarta.servlet.http.HttpServletMapping;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -37,6 +38,9 @@ import java.util.function.Function;
  * dispatches belong to the service: they pass if their request has been allowed, and are denied otherwise, because no
  * gate has decided it. So register the filter for all dispatches, or the container shows error pages for requests that
  * it rejects itself.
+ *
+ * <p>A servlet whose mapping is more specific than the allowed template is a route that the policy lacks: the answer is a 404, counted
+ * in {@code orbgate_misrouted_total}.
  *
  * <p>Filters after this one can still rewrite a request: register {@link HandlerFilter}, which denies such requests, as
  * the last filter.
@@ -117,9 +121,31 @@ public final class GateFilter implements Filter {
             deny(http, answer);
             return;
         }
+        if (!call.get().template().map(template -> serves(own, template)).orElse(true)) {
+            refuse(http, gate.askAgain(asked.matched(own.getHttpServletMapping().getPattern()), call.get()));
+            return;
+        }
         new Decided(gate, asked, own);
         own.setAttribute(ATTRIBUTE, call.get());
         chain.doFilter(request, response);
+    }
+
+    /**
+     * Whether the mapping of the servlet that the container has chosen can serve a template. A more specific servlet is a route that the
+     * policy lacks.
+     */
+    private static boolean serves(HttpServletRequest request, String template) {
+        HttpServletMapping mapping = request.getHttpServletMapping();
+        if (mapping.getMappingMatch() == null) {
+            return true; // A test without a container chooses no servlet.
+        }
+        String pattern = request.getServletContext().getContextPath() + mapping.getPattern();
+        return switch (mapping.getMappingMatch()) {
+            case EXACT -> template.equals(pattern);
+            case PATH -> (template + "/").startsWith(pattern.substring(0, pattern.length() - 1));
+            case EXTENSION -> template.endsWith(mapping.getPattern().substring(1));
+            case CONTEXT_ROOT, DEFAULT -> true;
+        };
     }
 
     /** The container's own request, without the wrappers of other filters. */
@@ -212,12 +238,17 @@ public final class GateFilter implements Filter {
         if (answer.isAllow() && isSeen) {
             return true;
         }
-        if (answer.isAllow()) {
+        refuse(response, answer);
+        return false;
+    }
+
+    /** Answers a misrouted request. */
+    private static void refuse(HttpServletResponse response, Answer again) {
+        if (again.isAllow()) {
             response.setStatus(HttpServletResponse.SC_NOT_FOUND); // A fake gate compares nothing.
         } else {
-            deny(response, answer);
+            deny(response, again);
         }
-        return false;
     }
 
     /** Information about the call that a handler serves; empty if no gate has allowed it. */

@@ -62,6 +62,9 @@ class GateFilterTest {
 
     private Filter inside = before;
 
+    /** The paths of the servlets. */
+    private List<String> paths = List.of("/*");
+
     /** Says what it sees; with a name in its query, it begins another dispatch. */
     private final class Echo extends HttpServlet {
         private static final long serialVersionUID = 1;
@@ -102,9 +105,11 @@ class GateFilterTest {
         }
         context.addFilter(new FilterHolder(inside), "/*", EnumSet.of(DispatcherType.REQUEST));
         inner.forEach(filter -> context.addFilter(new FilterHolder(filter), "/*", EnumSet.allOf(DispatcherType.class)));
-        ServletHolder echo = new ServletHolder(new Echo());
-        echo.setAsyncSupported(true);
-        context.addServlet(echo, "/*");
+        for (String path : paths) {
+            ServletHolder echo = new ServletHolder(new Echo());
+            echo.setAsyncSupported(true);
+            context.addServlet(echo, path);
+        }
         server.setHandler(context);
         server.start();
         try {
@@ -264,6 +269,30 @@ class GateFilterTest {
                 return isServletPath ? super.getPathInfo() : "/b";
             }
         };
+    }
+
+    @Test
+    void aServletThatThePolicyLacksIsNotReached() throws Exception {
+        String policy = """
+                orbgate: 1
+                apis:
+                  a:
+                    base_path: ""
+                    scopes:
+                      read:orders: { orbs: false, routes: ["GET /orders/{id}", "GET /orders/{id}/items", GET /orders/all, GET /a.jsp, GET /] }
+                """;
+        paths = List.of("/orders/*", "/orders/export", "/orders/exports/*", "/orders/all", "*.jsp", "");
+        try (TestIssuer issuer = new TestIssuer();
+                Gate gate = Gate.builder(new Handle(Engine.fromYaml(policy)), issuer.tokens()).publicRoutes(List.of("GET /docs/{page}")).build()) {
+            Optional<String> bearer = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+            Map<String, Integer> statuses = Map.of(
+                    "/orders/7", 200, "/orders/export", 404, "/orders/7/items", 200, "/orders/exports/items", 404, "/orders/all", 200,
+                    "/orders/7.jsp", 200, "/a.jsp", 200, "/", 200, "/docs/a.jsp", 404);
+            for (Map.Entry<String, Integer> each : statuses.entrySet()) {
+                assertEquals(each.getValue(), get(gate, each.getKey(), bearer).statusCode(), each.getKey());
+            }
+            assertEquals(6, seen.size());
+        }
     }
 
     @Test
