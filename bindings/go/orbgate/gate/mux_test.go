@@ -169,6 +169,37 @@ func TestAMuxIsComparedWithThePolicy(t *testing.T) {
 	}
 }
 
+func TestAMuxOutsideIsComparedWithoutATemplate(t *testing.T) {
+	protect, token := gateOf(t, around, gate.Config{Public: []string{"GET /docs/{page}"}, CorsPreflight: true})
+	mux := http.NewServeMux()
+	for _, pattern := range []string{"GET /a/{id}", "GET /a/export", "GET other.example/a/{id}", "/docs/secret", "/docs/", "GET /{$}", "GET /files/{rest...}", "/tree"} {
+		mux.Handle(pattern, protect.Middleware(sees(pattern)))
+	}
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	preflight := []string{"Origin: https://a.example", "Access-Control-Request-Method: GET"}
+	for _, row := range []struct {
+		line    string
+		status  int
+		headers []string
+	}{
+		{"GET /a/7", 200, []string{bearer(token)}},
+		{"GET /", 200, []string{bearer(token)}},
+		{"GET /tree", 200, []string{bearer(token)}},
+		{"GET /a/export", 404, []string{bearer(token)}},
+		{"GET /a/7", 404, []string{bearer(token), "Host: other.example"}},
+		{"GET /docs/secret", 404, nil},
+		{"OPTIONS /tree", 401, preflight},
+		// A subtree can be a router's.
+		{"GET /docs/page", 200, nil},
+		{"GET /files/x", 200, []string{bearer(token)}},
+	} {
+		if status, body := send(t, server, row.line, row.headers...); status != row.status {
+			t.Errorf("%s %v: %d %q", row.line, row.headers, status, body)
+		}
+	}
+}
+
 // Changes a request before what follows.
 func rewriting(change func(*http.Request), next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
