@@ -22,7 +22,7 @@ pub(crate) fn is_parameter(segment: &str) -> bool {
     let name = segment
         .strip_prefix('{')
         .and_then(|rest| rest.strip_suffix('}'));
-    name.is_some_and(|name| !name.starts_with(['*', '{']))
+    name.is_some_and(|name| !name.starts_with('*') && !name.contains(['{', '}']))
 }
 
 /// The route that a router chose before the gate ran.
@@ -58,6 +58,8 @@ mod tests {
             ("/users/{id}", "/users/{*id}", false),
             ("/users/{*id}", "/users/{*id}", false),
             ("/users/{id}", "/users/{{id}}", false),
+            ("/users/{id}", "/users/{a}-{b}", false),
+            ("/users/{a}-{b}", "/users/{a}-{c}", false),
             ("/users/{id}", "/users/", false),
             ("/users/{id}", "/users", false),
             ("/", "/", true),

@@ -47,7 +47,10 @@ impl TemplateStyle {
             Self::Colons if segment.contains("::") => None,
             Self::Colons => segment.strip_prefix(':').map(|rest| {
                 let (name, pattern) = rest.split_at(rest.find('(').unwrap_or(rest.len()));
-                (name, pattern.is_empty() || pattern.ends_with(')'))
+                (
+                    name,
+                    pattern.is_empty() || within(pattern, '(', ')').is_some(),
+                )
             }),
             Self::Angles => within(segment, '<', '>').map(|inner| {
                 let (converter, name) = inner.rsplit_once(':').unwrap_or(("", inner));
@@ -107,8 +110,18 @@ fn segments(template: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The text of a segment that is one pair of brackets. Two pairs, as in `{a:x}-{b:y}`, are more than one parameter.
 fn within(segment: &str, open: char, close: char) -> Option<&str> {
-    segment.strip_prefix(open)?.strip_suffix(close)
+    let inner = segment.strip_prefix(open)?.strip_suffix(close)?;
+    let mut depth = 0_usize;
+    for character in inner.chars() {
+        if character == open {
+            depth = depth.checked_add(1)?;
+        } else if character == close {
+            depth = depth.checked_sub(1)?;
+        }
+    }
+    (depth == 0).then_some(inner)
 }
 
 fn is_name(name: &str) -> bool {
@@ -140,6 +153,8 @@ mod tests {
             (Braces, "/files/**", "/files/{*}"),
             (Braces, "/files/{name}.json", "/files/{*}"),
             (Braces, "/files/{a}-{b}", "/files/{*}"),
+            (Braces, "/files/{a:[0-9]+}-{b}", "/files/{*}"),
+            (Braces, "/files/{a:[0-9]+}.{b:[a-z]+}", "/files/{*}"),
             (Braces, "/users/{{id}}", "/users/{*}"),
             (Braces, "/users/{}", "/users/{*}"),
             (Braces, "/users/{$}", "/users/"),
@@ -169,6 +184,8 @@ mod tests {
             (Colons, "/users/:id*", "/users/{*}"),
             (Colons, "/users{/:id}", "/{*}"),
             (Colons, "/users/:from-:to", "/users/{*}"),
+            (Colons, "/users/:from(\\d+)-:to(\\d+)", "/users/{*}"),
+            (Colons, "/users/:id((a|b)c)", "/users/{id}"),
             (Colons, "/users/x:id", "/users/{*}"),
             (Colons, "/users/*rest", "/users/{*}"),
             (Colons, "/users/{id}", "/users/{*}"),
@@ -178,6 +195,8 @@ mod tests {
             (Angles, "/users/<string(length=2):id>", "/users/{id}"),
             (Angles, "/files/<path:rest>", "/files/{*}"),
             (Angles, "/files/<a>.json", "/files/{*}"),
+            (Angles, "/files/<a>-<int:b>", "/files/{*}"),
+            (Angles, "/files/<a>-<b(x=1):c>", "/files/{*}"),
             (Angles, "/users/{id}", "/users/{*}"),
             (Angles, "/a*", "/a*"),
         ];
