@@ -233,6 +233,7 @@ if sys.argv[1] == "--service":
         ("DELETE in chunks", [request("DELETE /orders/1", orders, "Transfer-Encoding: chunked"), chunked], [(400, page), "closed"]),
         ("two lengths", [request("POST /orders", orders, "Content-Length: 0", size), inner], [(400, page), "closed"]),
         ("length and chunks", [request("POST /orders", orders, size, "Transfer-Encoding: chunked"), chunked], [(400, page), "closed"]),
+        ("a space before a colon", [request("POST /orders", orders, "Transfer-Encoding : chunked"), chunked], [(400, page), "closed"]),
         ("no number", [request("POST /orders", orders, "Content-Length: +1"), inner], [(400, page), "closed"]),
         ("broken chunks", [request("POST /orders", orders, "Transfer-Encoding: chunked", body="x\r\n"), inner],
          [(400, page), "closed"]),

@@ -141,6 +141,12 @@ enum class Body { none, read, unclear };
 // the next request.
 inline Body body_of(const httplib::Request &request)
 {
+    // A proxy might read `Transfer-Encoding : chunked`, which the server doesn't know (RFC 9112 §5.1).
+    for (const auto &header : request.headers) {
+        if (header.first.find_last_of(" \t") != std::string::npos) {
+            return Body::unclear;
+        }
+    }
     const std::size_t lengths = request.get_header_value_count("Content-Length");
     const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
     const std::string length = request.get_header_value("Content-Length"), coding = request.get_header_value("Transfer-Encoding");
