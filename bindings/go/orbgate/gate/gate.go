@@ -43,7 +43,7 @@ type Config struct {
 	// Templates is that router's syntax for parameters.
 	Templates Templates
 	// BonusOrbs reports whether a request allows bonus orbs. By default, and if it panics, no request
-	// does.
+	// does. It is called before the token is verified, so prefer BonusFromBody to read a body.
 	BonusOrbs func(*http.Request) bool
 	// BonusFromBody is the number of bytes that the middleware reads from the body of an allowed request to find
 	// `"allowBonusOrbsUse": true`. The default is 0. The service still gets the whole body. A longer body counts as not

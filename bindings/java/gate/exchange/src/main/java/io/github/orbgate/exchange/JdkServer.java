@@ -13,14 +13,20 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Executors;
 
-/** The JDK's own server. Its contexts are prefixes of paths: that of each template is what stands before its first parameter. */
+/**
+ * The JDK's own server. Its contexts are prefixes of strings: {@code /store/buy} would also get {@code /store/buyer}. So that of each
+ * template ends at the last slash before its first parameter.
+ */
 final class JdkServer implements Program.Server {
     @Override
     public int start(int port, List<String> templates, Optional<Gate> gate) throws IOException {
         HttpServer plain = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 128);
         HttpServer server = gate.map(guard -> new GateFilter(guard).protect(plain)).orElse(plain);
         Set<String> prefixes = new TreeSet<>(Set.of("/"));
-        templates.forEach(template -> prefixes.add(template.split("\\{", 2)[0]));
+        templates.forEach(template -> {
+            String literal = template.split("\\{", 2)[0];
+            prefixes.add(literal.substring(0, literal.lastIndexOf('/') + 1));
+        });
         for (String prefix : prefixes) {
             server.createContext(prefix, JdkServer::serve);
         }

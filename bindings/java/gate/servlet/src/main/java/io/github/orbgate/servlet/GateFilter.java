@@ -59,7 +59,10 @@ public final class GateFilter implements Filter {
         this(gate, request -> BonusOrbs.REFUSE);
     }
 
-    /** A filter that determines whether a request allows bonus orbs; if the function throws, it doesn't. */
+    /**
+     * A filter that determines whether a request allows bonus orbs; if the function throws, it doesn't. It is called before the token is
+     * verified: limit how much of a body it reads.
+     */
     public GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
