@@ -26,8 +26,13 @@ apis:
 
 func shopGate(t *testing.T, templates gate.Templates, preflights bool) (protect *gate.Gate, authorization string) {
 	t.Helper()
+	return shopGateOf(t, shop, templates, preflights)
+}
+
+func shopGateOf(t *testing.T, policy string, templates gate.Templates, preflights bool) (protect *gate.Gate, authorization string) {
+	t.Helper()
 	tokens := issuer(t)
-	engine, err := orbgate.FromYAML(shop)
+	engine, err := orbgate.FromYAML(policy)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +158,40 @@ func TestAPreflightReachesNoHandlerForAllMethods(t *testing.T) {
 			if allowed, preflight := send(handler, http.MethodGet, authorization), send(handler, http.MethodOptions, ""); allowed != 200 || preflight != 401 {
 				t.Errorf("%s: %d %d", name, allowed, preflight)
 			}
+		}
+	}
+}
+
+// Middleware around chi's handlers compares the patterns that chi reports, but not those of routers inside.
+func TestMiddlewareInChiComparesItsRoutes(t *testing.T) {
+	protect, authorization := shopGate(t, gate.Braces, false)
+	done := func(http.ResponseWriter, *http.Request) {}
+	router := chi.NewRouter()
+	router.With(protect.Middleware).Get("/orders", done)
+	router.With(protect.Middleware).Get("/orders/export", done)
+	router.Route("/orders/{id}", func(below chi.Router) {
+		below.Use(protect.Middleware)
+		below.Get("/", done)
+	})
+	mounting := chi.NewRouter()
+	mounting.With(protect.Middleware).Mount("/", http.HandlerFunc(done))
+	slashes := chi.NewRouter()
+	always, alwaysAuthorization := shopGateOf(t, "trailing_slash: always\n"+shop, gate.Braces, false)
+	slashes.With(always.Middleware).Get("/orders/", done)
+	for _, row := range []struct {
+		handler               http.Handler
+		target, authorization string
+		status                int
+	}{
+		{router, "/orders", authorization, 200}, {router, "/orders/7", authorization, 200}, {router, "/orders/export", authorization, 404},
+		{mounting, "/orders", authorization, 200}, {slashes, "/orders/", alwaysAuthorization, 200},
+	} {
+		request := httptest.NewRequest(http.MethodGet, row.target, nil)
+		request.Header.Set("Authorization", row.authorization)
+		response := httptest.NewRecorder()
+		row.handler.ServeHTTP(response, request)
+		if response.Code != row.status {
+			t.Errorf("%s: %d", row.target, response.Code)
 		}
 	}
 }

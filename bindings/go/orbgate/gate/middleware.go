@@ -28,7 +28,7 @@ func (g *Gate) Mux(mux *http.ServeMux) http.Handler {
 
 // Middleware protects a handler, such as a router other than [http.ServeMux], and doesn't compare anything with its
 // routes. It protects a mux like [Gate.Mux]. If a router is outside the middleware, set [Config.Template]. Without it, the
-// pattern of a mux outside is compared, unless it matches a subtree: a router could be inside.
+// pattern of a mux or of chi outside is compared, unless it matches a subtree: a router could be inside.
 //
 // A handler that takes over connections belongs outside: `h2c.NewHandler(protect.Middleware(router), …)`. Inside the
 // gate, it would get no HTTP/2 requests, because the gate denies them.
@@ -59,15 +59,20 @@ func (g *Gate) AskHTTP(r *http.Request) Answer {
 		})
 		return g.AskRouted(r, template)
 	}
-	if g.config.Templates == Braces && isOneRoute(r.Pattern) {
+	if g.config.Templates == Braces && isOneRoute(r) {
 		return g.AskRouted(r, Pattern(r))
 	}
 	return g.askWithBody(r, g.request(r))
 }
 
-// Whether a mux has matched a pattern without a subtree, whose handler can't be a router.
-func isOneRoute(pattern string) bool {
-	return pattern != "" && !strings.HasSuffix(pattern, "/") && !strings.HasSuffix(pattern, "...}")
+// Whether the pattern that a mux or chi has matched is without a subtree, so that its handler can't be a router. chi drops
+// a final slash.
+func isOneRoute(r *http.Request) bool {
+	pattern := r.Pattern
+	if strings.HasSuffix(r.URL.Path, "/") {
+		return strings.HasSuffix(pattern, "{$}")
+	}
+	return pattern != "" && !strings.HasSuffix(pattern, "/") && !strings.HasSuffix(pattern, "*") && !strings.HasSuffix(pattern, "...}")
 }
 
 // Doesn't read the body of a denied request.
