@@ -199,6 +199,30 @@ class HttpServerTest extends WithIssuer {
     }
 
     @Test
+    void aContextWithAFinalSlashIsReached() throws Exception {
+        String policy = """
+                orbgate: 1
+                trailing_slash: always
+                apis:
+                  a:
+                    base_path: ""
+                    scopes:
+                      read:orbs: { orbs: false, routes: ["GET /orders/{id}", GET /orders/all] }
+                """;
+        Gate orders = Gate.builder(new Handle(Engine.fromYaml(policy)), issuer.tokens()).build();
+        HttpServer server = new GateFilter(orders).protect(plain());
+        List.of("/orders/", "/orders/all/").forEach(path -> server.createContext(path, HttpServerTest::show));
+        server.start();
+        try {
+            for (String path : List.of("/orders/7/", "/orders/all/")) {
+                assertEquals(200, send(server, path, reader).statusCode(), path);
+            }
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    @Test
     void aHandlerThatNoGateProtectsFails() throws Exception {
         HttpServer server = plain();
         server.createContext("/", HttpServerTest::show);

@@ -80,7 +80,8 @@ public final class GateFilter extends Filter {
         }
         Decided decided = new Decided(request, call.get());
         String context = exchange.getHttpContext().getPath();
-        if (!call.get().template().orElse(context).startsWith(context)) {
+        // With `trailing_slash: always`, a context can end in a slash that the template doesn't have.
+        if (!(call.get().template().orElse(context) + "/").startsWith(context)) {
             misrouted(exchange, decided, context);
             return;
         }

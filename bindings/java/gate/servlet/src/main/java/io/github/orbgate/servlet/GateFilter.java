@@ -144,7 +144,8 @@ public final class GateFilter implements Filter {
         }
         String pattern = request.getServletContext().getContextPath() + mapping.getPattern();
         return switch (mapping.getMappingMatch()) {
-            case EXACT -> template.equals(pattern);
+            // With `trailing_slash: always`, the servlet's path ends in a slash that the template doesn't have.
+            case EXACT -> template.equals(pattern) || (template + "/").equals(pattern);
             case PATH -> (template + "/").startsWith(pattern.substring(0, pattern.length() - 1));
             case EXTENSION -> template.endsWith(mapping.getPattern().substring(1));
             case CONTEXT_ROOT, DEFAULT -> true;

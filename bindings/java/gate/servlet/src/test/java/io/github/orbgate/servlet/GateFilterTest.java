@@ -296,6 +296,28 @@ class GateFilterTest {
     }
 
     @Test
+    void aServletOfAPathWithAFinalSlashIsReached() throws Exception {
+        String policy = """
+                orbgate: 1
+                trailing_slash: always
+                apis:
+                  a:
+                    base_path: ""
+                    scopes:
+                      read:orders: { orbs: false, routes: ["GET /orders/{id}", GET /orders/all] }
+                """;
+        paths = List.of("/orders/*", "/orders/all/", "/orders/export/");
+        try (TestIssuer issuer = new TestIssuer();
+                Gate gate = Gate.builder(new Handle(Engine.fromYaml(policy)), issuer.tokens()).build()) {
+            Optional<String> bearer = Optional.of(issuer.bearer(TokenKind.USER, "read:orders"));
+            Map<String, Integer> statuses = Map.of("/orders/7/", 200, "/orders/all/", 200, "/orders/export/", 404, "/orders/7", 404);
+            for (Map.Entry<String, Integer> each : statuses.entrySet()) {
+                assertEquals(each.getValue(), get(gate, each.getKey(), bearer).statusCode(), each.getKey());
+            }
+        }
+    }
+
+    @Test
     void aPageForErrorsIsTheServicesOwn() throws Exception {
         inside = (request, response, chain) -> ((HttpServletResponse) response).sendError(418);
         HttpResponse<String> error = get(fake(new ArrayList<>()), "/a", Optional.empty());
