@@ -91,8 +91,10 @@ fn check<'r>(
     };
     let decided = &allowed.decided_on;
     let route = allowed.route();
+    let received = received(uri, extensions);
     let same = *method == decided.method
-        && received(uri, extensions).path_and_query() == decided.uri.path_and_query();
+        && received.path_and_query() == decided.uri.path_and_query()
+        && is_below(uri.path(), received.path());
     let matched = router_took(extensions);
     match matched {
         // A router doesn't report whether its handler takes only `OPTIONS`.
@@ -103,6 +105,11 @@ fn check<'r>(
     let route = route.map_or("", |route| route.as_str());
     observe::dispatched_otherwise(route, matched.unwrap_or_default());
     Err(decided.misrouted)
+}
+
+/// Whether a path is the rest of the received one: routers only strip prefixes, and at the prefix itself, `/` remains.
+fn is_below(path: &str, received: &str) -> bool {
+    path == "/" || received.ends_with(path)
 }
 
 /// The URI as the outermost router received it. Nested routers strip prefixes from the request's
