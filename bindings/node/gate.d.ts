@@ -284,7 +284,7 @@ export interface FastifyOptions {
   readonly check?: boolean;
   /**
    * Whether the template of the route that Fastify chooses must be the decided one. The default is true. Use false only for literals with
-   * `*`, which Fastify doesn't support. A request that was rewritten, or has no route or one with constraints, is always denied.
+   * `*`, which Fastify doesn't support. A request that was rewritten, or whose route has constraints, is always denied.
    */
   readonly compare?: boolean;
 }

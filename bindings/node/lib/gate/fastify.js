@@ -106,8 +106,8 @@ function fastify(gate, { check = true, compare = true } = {}) {
       const methods = [routeOptions.method].flat();
       const options = routeOptions.config?.[OPTIONS];
       // A hook before this one might have replaced the method that the route was chosen by, and `rewriteUrl` the path.
-      const isOther = is404 || !methods.includes(raw.method) || isRewritten(raw, "") || options === undefined || isConstrained(options);
-      const template = isOther ? null : compare ? routeOptions.url ?? null : undefined;
+      const isOther = isRewritten(raw, "") || (!is404 && (!methods.includes(raw.method) || options === undefined || isConstrained(options)));
+      const template = isOther || (compare && is404) ? null : compare ? routeOptions.url ?? null : undefined;
       const question = questionOf(raw, template);
       const { method, url } = raw;
       const isSame = () => raw.method === method && raw.url === url;
