@@ -41,7 +41,7 @@ def log(targets: int) -> dict[str, list[str]]:
 def nanoseconds(run: Callable[[], object], rows: int) -> float:
     """The best of some runs, for each row: what disturbs only ever adds."""
     best = float("inf")
-    for _ in range(5):
+    for _ in range(25):
         start = time.perf_counter_ns()
         run()
         best = min(best, time.perf_counter_ns() - start)
