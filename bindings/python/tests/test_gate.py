@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.client import HTTPConnection
@@ -480,7 +481,8 @@ def test_a_hook_that_nothing_would_await_is_refused() -> None:
     gate = Gate(policy, issuer.tokens, fetch=issuer.fetch, audit=lambda line: later(line), count=lambda name, _: lost.append(name))
     assert gate.answer("GET", "/users/7", bearer)
     assert lost == ["orbgate_decisions_total", "orbgate_audit_lost_total"]
-    for result in (later, lambda *_: None, lambda *_: Fetched(200, "text"), sys.exit):  # type: ignore[arg-type]
+    results: list[Callable[..., Any]] = [later, lambda *_: None, lambda *_: Fetched(200, "text"), sys.exit]  # type: ignore[arg-type]
+    for result in results:
         none = Gate(policy, issuer.tokens, fetch=lambda *given, result=result: result(*given[:1]))
         began = time.monotonic()
         assert none.answer("GET", "/users/7", bearer).refused == "no_keys"

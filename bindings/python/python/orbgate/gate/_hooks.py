@@ -12,15 +12,13 @@ if TYPE_CHECKING:
 
     _Hook = TypeVar("_Hook", bound=Callable[..., object])
 
-_NOT_STARTED = CoroutineType, GeneratorType, AsyncGeneratorType
-_STARTS_NOTHING = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
-
 
 def checked(name: str, hook: _Hook) -> _Hook:
     """Refuses what can't be called, and a function whose call starts nothing: its lines or counts would be lost."""
     if not callable(hook):
         raise TypeError(f"`{name}` must be a function, not {type(hook).__name__}")
-    if any(starts_nothing(one) for one in (hook, type(hook).__call__) for starts_nothing in _STARTS_NOTHING):
+    starts_nothing = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
+    if any(does(one) for one in (hook, type(hook).__call__) for does in starts_nothing):
         raise TypeError(f"`{name}` must be an ordinary function: nothing awaits one that is `async`, or runs a generator")
     return hook
 
@@ -28,7 +26,7 @@ def checked(name: str, hook: _Hook) -> _Hook:
 def called(hook: Callable[..., Any], *given: object) -> Any:
     """Calls a hook. Raises TypeError if it returns something that would still have to be awaited or run."""
     result = hook(*given)
-    if isinstance(result, _NOT_STARTED):
+    if isinstance(result, (CoroutineType, GeneratorType, AsyncGeneratorType)):
         if not isinstance(result, AsyncGeneratorType):
             result.close()
         raise TypeError(f"it returned a {type(result).__name__}, which nothing awaits or runs")
