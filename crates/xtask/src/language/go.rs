@@ -13,7 +13,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::cases::conform;
-use crate::language::library::{Built, Profile, SONAME};
+use crate::language::library::{self, Built, Profile, SONAME};
 use crate::language::native::Compiler;
 use crate::language::wasm;
 
@@ -126,6 +126,7 @@ fn build_library(project: &Project, profile: Profile) -> Result<PathBuf> {
     let package = project.root.join(PACKAGE);
     fs::copy("bindings/c/include/orbgate.h", package.join("orbgate.h"))?;
     let library = package.join(format!("liborbgate_linux_{processor}.a"));
+    let _alone = library::lock(project)?;
     Built::of(project, profile)?.put_static(&library)?;
     Ok(library)
 }

@@ -1,7 +1,7 @@
 //! The C library as users get it, built for a platform.
 
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
@@ -38,11 +38,13 @@ pub(crate) enum Profile {
 impl Library {
     /// The library as users get it, except for the profile.
     pub(crate) fn build(project: &Project, profile: Profile) -> Result<Self> {
+        let _alone = lock(project)?;
         Self::put(project, "plain", &Built::of(project, profile)?)
     }
 
     /// The same, with the function that panics on purpose.
     pub(crate) fn build_that_panics(project: &Project) -> Result<Self> {
+        let _alone = lock(project)?;
         let built = Built::variant(project, Profile::Tests, " --features test-panic")?;
         Self::put(project, "panics", &built)
     }
@@ -52,12 +54,29 @@ impl Library {
         let directory = project.target.join("xtask").join("native").join(name);
         fs::create_dir_all(&directory)?;
         for file in [shared(), STATIC.to_owned()] {
-            fs::copy(built.directory.join(&file), directory.join(&file))?;
+            replace(&built.directory.join(&file), &directory.join(&file))?;
         }
         // Programs that are linked with it look for this name.
-        fs::copy(directory.join(shared()), directory.join(SONAME))?;
+        replace(&directory.join(shared()), &directory.join(SONAME))?;
         Ok(Self { directory })
     }
+}
+
+/// Keeps steps of the other lane from building the library with other features before it is copied.
+pub(crate) fn lock(project: &Project) -> Result<File> {
+    let home = project.target.join("xtask").join("native");
+    fs::create_dir_all(&home)?;
+    let lock = File::create(home.join("lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// Copies a file. A program that has the old one open keeps it: if it changed in place, the program would crash.
+fn replace(file: &Path, path: &Path) -> Result<()> {
+    let new = path.with_extension("new");
+    fs::copy(file, &new)?;
+    fs::rename(&new, path)?;
+    Ok(())
 }
 
 /// The static library's file.
