@@ -126,7 +126,7 @@ fn build_library(project: &Project, profile: Profile) -> Result<PathBuf> {
     let package = project.root.join(PACKAGE);
     fs::copy("bindings/c/include/orbgate.h", package.join("orbgate.h"))?;
     let library = package.join(format!("liborbgate_linux_{processor}.a"));
-    let _alone = library::lock(project)?;
+    let _alone = library::lock(project, "native")?;
     Built::of(project, profile)?.put_static(&library)?;
     Ok(library)
 }

@@ -38,13 +38,13 @@ pub(crate) enum Profile {
 impl Library {
     /// The library as users get it, except for the profile.
     pub(crate) fn build(project: &Project, profile: Profile) -> Result<Self> {
-        let _alone = lock(project)?;
+        let _alone = lock(project, "native")?;
         Self::put(project, "plain", &Built::of(project, profile)?)
     }
 
     /// The same, with the function that panics on purpose.
     pub(crate) fn build_that_panics(project: &Project) -> Result<Self> {
-        let _alone = lock(project)?;
+        let _alone = lock(project, "native")?;
         let built = Built::variant(project, Profile::Tests, " --features test-panic")?;
         Self::put(project, "panics", &built)
     }
@@ -62,9 +62,9 @@ impl Library {
     }
 }
 
-/// Keeps steps of the other lane from building the library with other features before it is copied.
-pub(crate) fn lock(project: &Project) -> Result<File> {
-    let home = project.target.join("xtask").join("native");
+/// Keeps a step of the other lane from building the same thing, perhaps with other features, before it is copied.
+pub(crate) fn lock(project: &Project, name: &str) -> Result<File> {
+    let home = project.target.join("xtask").join(name);
     fs::create_dir_all(&home)?;
     let lock = File::create(home.join("lock"))?;
     lock.lock()?;

@@ -1,6 +1,6 @@
 //! `cargo xtask wasm`: the C ABI as a WebAssembly module, for the languages that carry it, and a second module that answers questions.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
@@ -9,6 +9,7 @@ use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
+use crate::language::library;
 
 /// No system and no imports.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
@@ -112,10 +113,8 @@ fn made(project: &Project, made: &Module) -> Result<PathBuf> {
         return Err(missing("npm is missing, which brings wasm-opt".to_owned()));
     }
     let home = project.target.join("xtask").join("wasm");
-    fs::create_dir_all(&home)?;
     // Steps of both lanes need it, perhaps at once.
-    let lock = File::create(home.join("lock"))?;
-    lock.lock()?;
+    let _alone = library::lock(project, "wasm")?;
     Program::parse(made.build)
         .arg(TARGET)
         .env("RUSTFLAGS", flags(project, made.stack)?)
